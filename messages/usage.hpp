@@ -1,0 +1,33 @@
+// Token counts of one model call, or the sum of many.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace troupe {
+
+// `input` includes `cached`, and `output` includes `reasoning`, whatever a provider's own convention is.
+struct usage {
+  std::uint64_t input = 0;
+  std::uint64_t cached = 0;
+  std::uint64_t output = 0;
+  std::uint64_t reasoning = 0;
+
+  [[nodiscard]] std::uint64_t total() const noexcept { return input + output; }
+  usage& operator+=(const usage& other) noexcept {
+    input += other.input;
+    cached += other.cached;
+    output += other.output;
+    reasoning += other.reasoning;
+    return *this;
+  }
+  friend bool operator==(const usage&, const usage&) = default;
+};
+
+void to_json(nlohmann::json& j, const usage& u);
+void from_json(const nlohmann::json& j, usage& u);
+
+} // namespace troupe

@@ -1,0 +1,93 @@
+// What a tool is: a declaration for the model and a C++ function.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/messages/error.hpp>
+#include <troupe/messages/ids.hpp>
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace troupe {
+
+// What the runtime may assume of a tool. A tool that is neither read-only nor idempotent runs at most once.
+struct tool_annotations {
+  bool read_only = false;
+  bool idempotent = false;
+  bool destructive = false;
+  bool runs_inline = false;    // short and never blocks: runs in the agent's handler ("inline" in the design)
+  bool exclusive = false;      // alone within its turn
+  std::string exclusive_group; // one call of the group at a time in the runtime; empty means no group
+  std::chrono::milliseconds timeout{120'000};
+};
+
+// What a call gives back. `state` are writes to the session's or agent's state, made with the result.
+struct tool_result {
+  std::string text;
+  std::optional<errc> failed; // set when the call failed; `text` then says why
+  std::vector<std::pair<std::string, nlohmann::json>> state;
+
+  static tool_result failure(errc code, std::string why) { return {std::move(why), code, {}}; }
+};
+
+// Notes that tools keep for one agent instance, such as what it last read of a file. Thread-safe.
+class agent_notes {
+ public:
+  [[nodiscard]] std::optional<std::string> get(const std::string& key) const;
+  void set(const std::string& key, std::string value);
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, std::string> notes_;
+};
+
+// What a call may ask of the runtime while it runs.
+struct tool_context {
+  session_id session;
+  agent_id agent;
+  std::string agent_name;
+  call_id call;
+  std::stop_token stop;                                // asked to stop: the run was cancelled or the deadline is over
+  std::chrono::steady_clock::time_point deadline{};    // after it the call is answered with `timeout`
+  std::shared_ptr<agent_notes> notes;                  // never null
+  std::function<void(std::string_view text)> progress; // shows what the tool does; may be empty
+};
+
+struct tool_definition {
+  std::string name;
+  std::string description;
+  nlohmann::json parameters; // JSON Schema of an object; arguments are checked before the call
+  tool_annotations annotations;
+  // Runs a call. `arguments` fit `parameters`. May throw: an exception is a failed result with its text.
+  std::function<tool_result(const nlohmann::json& arguments, tool_context& context)> run;
+};
+using tool_ptr = std::shared_ptr<const tool_definition>;
+
+// A tool in code, or the name (or wildcard) of one that the runtime knows.
+class tool_ref {
+ public:
+  tool_ref(tool_ptr tool) : tool_(std::move(tool)) {}
+  tool_ref(std::string name) : name_(std::move(name)) {}
+  tool_ref(const char* name) : name_(name) {}
+
+  [[nodiscard]] const tool_ptr& tool() const noexcept { return tool_; } // null when it is a name
+  [[nodiscard]] const std::string& name() const noexcept { return tool_ ? tool_->name : name_; }
+
+ private:
+  tool_ptr tool_;
+  std::string name_;
+};
+
+} // namespace troupe
