@@ -1,13 +1,15 @@
 // What is said in a conversation: contents made of parts.
 //
-// Contents are immutable and shared once made, so a long conversation is never copied. A part may carry an opaque
-// provider blob (a thought signature, the provider's own call id): it goes back to the same model verbatim and is
-// stripped when the model changes; nobody else looks inside.
+// Contents are immutable and shared once made, so a long conversation is never copied. A part may carry an
+// opaque provider blob (a thought signature, the provider's own call id): it goes back to the same model
+// verbatim and is stripped when the model changes; nobody else looks inside.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <troupe/messages/ids.hpp>
+
+#include <nlohmann/json_fwd.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -15,8 +17,6 @@
 #include <string>
 #include <variant>
 #include <vector>
-
-#include <nlohmann/json_fwd.hpp>
 
 namespace troupe {
 
@@ -72,8 +72,8 @@ class encoded_form {
   encoded_form& operator=(const encoded_form&) noexcept { return *this; }
   ~encoded_form() { delete slot_.load(std::memory_order_acquire); }
 
-  // The text for `protocol` (any address that names it). `make` is called when this slot holds none yet; when it holds
-  // the form of another protocol, the text is made anew and not kept.
+  // The text for `protocol` (any address that names it). `make` is called when this slot holds none yet; when
+  // it holds the form of another protocol, the text is made anew and not kept.
   template <class Make>
   std::shared_ptr<const std::string> get(const void* protocol, Make&& make) const {
     if (const auto* kept = slot_.load(std::memory_order_acquire)) {
@@ -105,7 +105,9 @@ struct content {
   // The text parts, joined; thoughts are left out.
   [[nodiscard]] std::string text() const;
 
-  friend bool operator==(const content& a, const content& b) { return a.role == b.role && a.parts == b.parts; }
+  friend bool operator==(const content& a, const content& b) {
+    return a.role == b.role && a.parts == b.parts;
+  }
 };
 
 using content_ptr = std::shared_ptr<const content>;

@@ -1,7 +1,8 @@
 // The one vocabulary of errors.
 //
-// Every error that a user, a model or another program can see has one of these codes. The numbers are stable: they are
-// stored in logs. Mappings to exit codes, HTTP status and the like are one table each, beside the surface that uses it.
+// Every error that a user, a model or another program can see has one of these codes. The numbers are stable:
+// they are stored in logs. Mappings to exit codes, HTTP status and the like are one table each, beside the
+// surface that uses it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,7 +1,8 @@
 // The one record of everything that happens.
 //
-// Events are values; once they are stamped with a sequence number they are shared as `event_batch_ptr` and never
-// change. The same record serves the program that embeds troupe, the terminal, the dashboard, the log and the store.
+// Events are values; once they are stamped with a sequence number they are shared as `event_batch_ptr` and
+// never change. The same record serves the program that embeds troupe, the terminal, the dashboard, the log
+// and the store.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,15 +13,16 @@
 #include <troupe/messages/outcome.hpp>
 #include <troupe/messages/usage.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 namespace troupe {
 
@@ -33,9 +35,9 @@ struct event_origin {
   run_id run;
   agent_id agent;
   agent_number number = 0;
-  std::string author;    // "user" or the agent's name
-  std::string branch;    // "analyst", "analyst.checker@c0-1-2"
-  call_id parent_call;   // the call that started this agent; empty for a root agent
+  std::string author;  // "user" or the agent's name
+  std::string branch;  // "analyst", "analyst.checker@c0-1-2"
+  call_id parent_call; // the call that started this agent; empty for a root agent
 };
 using event_origin_ptr = std::shared_ptr<const event_origin>;
 
@@ -100,8 +102,8 @@ struct tool_result_body {
 
 struct agent_started_body {
   std::string name;
-  std::string kind;   // "root", "prebuilt", "spawned", "registry"
-  std::string model;  // catalogue id
+  std::string kind;  // "root", "prebuilt", "spawned", "registry"
+  std::string model; // catalogue id
   agent_number parent = 0;
   bool background = false;
 };
@@ -152,8 +154,8 @@ struct delivered_body {
   std::uint32_t background_results = 0;
 };
 
-// `note` is what the model is told, empty when it is told nothing. `grace` marks a limit that is followed by the grace
-// call.
+// `note` is what the model is told, empty when it is told nothing. `grace` marks a limit that is followed by
+// the grace call.
 struct warning_body {
   errc code = errc::internal;
   std::string message;
@@ -172,13 +174,13 @@ struct other_body {
 };
 
 // In the order of event_kind.
-using event_body =
-    std::variant<user_message_body, model_text_body, thought_body, tool_call_body, tool_result_body, agent_started_body,
-                 agent_ended_body, question_body, answer_body, steering_body, background_result_body, state_body,
-                 compaction_body, delivered_body, warning_body, error_body, other_body>;
+using event_body = std::variant<user_message_body, model_text_body, thought_body, tool_call_body,
+                                tool_result_body, agent_started_body, agent_ended_body, question_body,
+                                answer_body, steering_body, background_result_body, state_body,
+                                compaction_body, delivered_body, warning_body, error_body, other_body>;
 
 struct event {
-  std::uint64_t seq = 0; // dense per session, from 1; 0 until the supervisor has stamped it
+  std::uint64_t seq = 0;   // dense per session, from 1; 0 until the supervisor has stamped it
   std::uint32_t index = 0; // counts the events of the agent, from 1
   timestamp time{};
   event_origin_ptr origin;
@@ -203,8 +205,8 @@ struct event {
 using event_batch = std::vector<event>;
 using event_batch_ptr = std::shared_ptr<const event_batch>;
 
-// A streamed piece of a model's answer: shown, never stored, replaced by the final event. `offset` counts bytes of the
-// same message and kind.
+// A streamed piece of a model's answer: shown, never stored, replaced by the final event. `offset` counts
+// bytes of the same message and kind.
 struct partial {
   agent_id agent;
   std::string message_id;
@@ -221,5 +223,9 @@ void to_json(nlohmann::json& j, const partial& p);
 // One line for people and logs: "12:00:01.250 analyst.checker  tool_call  read_file {"path":"a.txt"}".
 // Control characters are shown as escapes, and long bodies are cut to `width` characters.
 [[nodiscard]] std::string to_line(const event& e, std::size_t width = 160);
+
+// The text with control characters (but for tab and newline, when `keep_lines`) written as escapes, so that
+// it is inert on a terminal.
+[[nodiscard]] std::string escape_controls(std::string_view text, bool keep_lines);
 
 } // namespace troupe

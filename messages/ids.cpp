@@ -64,7 +64,8 @@ bool split_agent_id(const agent_id& id, session_id& session, agent_number& numbe
 bool agent_of_call(const call_id& id, agent_number& number) {
   std::string_view text = id.str();
   auto dash = text.find('-');
-  return text.starts_with('c') && dash != std::string_view::npos && parse_number(text.substr(1, dash - 1), number);
+  return text.starts_with('c') && dash != std::string_view::npos &&
+         parse_number(text.substr(1, dash - 1), number);
 }
 
 bool session_of_run(const run_id& id, session_id& session) {
@@ -79,8 +80,8 @@ bool session_of_run(const run_id& id, session_id& session) {
 
 bool valid_session_id(std::string_view text) noexcept {
   auto fits = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-           c == '.' || c == ':';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.' || c == ':';
   };
   return !text.empty() && text.size() <= 128 && std::all_of(text.begin(), text.end(), fits);
 }

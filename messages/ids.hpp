@@ -4,9 +4,9 @@
 //   session_id   what the user gave, or "s-" and 12 random letters
 //   run_id       "<session>/r<n>", n counts the runs of the session
 //   agent_id     "<session>/<n>", n counts the agents of the session; the root agent is 0
-//   call_id      "c<agent>-<turn>-<index>": unique in the session, free of '.', '@' and '/', which branches use
-//   question_id  the call that asks: its call_id
-//   event_id     "<session>/<agent>/e<n>", n counts the events of the agent
+//   call_id      "c<agent>-<turn>-<index>": unique in the session, free of '.', '@' and '/', which branches
+//   use question_id  the call that asks: its call_id event_id     "<session>/<agent>/e<n>", n counts the
+//   events of the agent
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -65,5 +65,7 @@ using agent_number = std::uint32_t;
 
 template <class Tag>
 struct std::hash<troupe::id<Tag>> {
-  std::size_t operator()(const troupe::id<Tag>& x) const noexcept { return std::hash<std::string>{}(x.str()); }
+  std::size_t operator()(const troupe::id<Tag>& x) const noexcept {
+    return std::hash<std::string>{}(x.str());
+  }
 };

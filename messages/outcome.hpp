@@ -6,12 +6,12 @@
 #include <troupe/messages/error.hpp>
 #include <troupe/messages/usage.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include <nlohmann/json.hpp>
 
 namespace troupe {
 

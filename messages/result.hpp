@@ -1,4 +1,5 @@
-// A value or an error. The standard's expected needs C++23; this is the part of it that the boundaries here use.
+// A value or an error. The standard's expected needs C++23; this is the part of it that the boundaries here
+// use.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,7 +18,8 @@ class [[nodiscard]] result {
  public:
   result(T value) : content_(std::in_place_index<0>, std::move(value)) {}
   result(error e) : content_(std::in_place_index<1>, std::move(e)) {}
-  result(errc code, std::string message) : content_(std::in_place_index<1>, error{code, std::move(message)}) {}
+  result(errc code, std::string message)
+      : content_(std::in_place_index<1>, error{code, std::move(message)}) {}
 
   [[nodiscard]] bool has_value() const noexcept { return content_.index() == 0; }
   explicit operator bool() const noexcept { return has_value(); }

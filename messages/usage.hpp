@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-
 #include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
 
 namespace troupe {
 

@@ -6,14 +6,14 @@
 #include <troupe/runtime/ports/model_provider.hpp>
 #include <troupe/runtime/tool.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 namespace troupe {
 
@@ -77,8 +77,8 @@ struct agent_definition {
   nlohmann::json input_schema;  // null: an object with the one string `request`
   nlohmann::json output_schema; // null: the answer is text
   agent_limits limits;
-  nlohmann::json mcp_servers;   // as in the file; null when there are none
-  nlohmann::json remote;        // agent_card_url, agent_card_json, auth of a remote agent
+  nlohmann::json mcp_servers; // as in the file; null when there are none
+  nlohmann::json remote;      // agent_card_url, agent_card_json, auth of a remote agent
   definition_origin origin = definition_origin::code;
   std::string file;
   std::string hash; // of the whole file, hex

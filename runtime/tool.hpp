@@ -6,6 +6,8 @@
 #include <troupe/messages/error.hpp>
 #include <troupe/messages/ids.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <chrono>
 #include <functional>
 #include <map>
@@ -17,8 +19,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 namespace troupe {
 
@@ -59,7 +59,7 @@ struct tool_context {
   agent_id agent;
   std::string agent_name;
   call_id call;
-  std::stop_token stop;                                // asked to stop: the run was cancelled or the deadline is over
+  std::stop_token stop; // asked to stop: the run was cancelled or the deadline is over
   std::chrono::steady_clock::time_point deadline{};    // after it the call is answered with `timeout`
   std::shared_ptr<agent_notes> notes;                  // never null
   std::function<void(std::string_view text)> progress; // shows what the tool does; may be empty

@@ -1,7 +1,8 @@
 // A conversation: an append-only list of immutable contents that is cheap to copy.
 //
 // Copies share their segments, so a model request of a long conversation costs one pointer for 16 contents.
-// Thread-safety: one owner appends; copies may be read on any thread, since an append never touches what a copy sees.
+// Thread-safety: one owner appends; copies may be read on any thread, since an append never touches what a
+// copy sees.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -9,14 +9,14 @@
 #include <troupe/messages/usage.hpp>
 #include <troupe/runtime/transcript.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 namespace troupe {
 
@@ -26,8 +26,8 @@ struct tool_declaration {
   nlohmann::json parameters; // JSON Schema of an object
 };
 
-// The part of a request that stays the same over the turns of an agent. Immutable, shared; a provider keeps its own
-// form of it in `encoded`.
+// The part of a request that stays the same over the turns of an agent. Immutable, shared; a provider keeps
+// its own form of it in `encoded`.
 struct prompt_head {
   std::string system;
   std::vector<tool_declaration> tools;
@@ -55,8 +55,8 @@ struct model_request {
 
 enum class finish_reason : std::uint8_t { stop, tool_calls, length, filtered, other };
 
-// The whole answer. Tool calls stand in `parts` in the model's order, with empty call ids (the runtime gives ids); the
-// provider's own id of a call belongs into the part's blob.
+// The whole answer. Tool calls stand in `parts` in the model's order, with empty call ids (the runtime gives
+// ids); the provider's own id of a call belongs into the part's blob.
 struct model_response {
   std::vector<part> parts;
   finish_reason finish = finish_reason::stop;
@@ -75,8 +75,8 @@ struct model_chunk {
   std::string text;
 };
 
-// Takes what comes of one call. Called from any thread, one call at a time, never from inside model_provider::start
-// for on_done or on_failed.
+// Takes what comes of one call. Called from any thread, one call at a time, never from inside
+// model_provider::start for on_done or on_failed.
 class model_sink {
  public:
   virtual ~model_sink() = default;
@@ -86,8 +86,8 @@ class model_sink {
   virtual void on_failed(model_error error) = 0;
 };
 
-// A call that is under way. Destroying it cancels the call: its request is closed at once and the sink is not called
-// any more, but for a call of the sink that is already under way on another thread.
+// A call that is under way. Destroying it cancels the call: its request is closed at once and the sink is not
+// called any more, but for a call of the sink that is already under way on another thread.
 class model_call {
  public:
   virtual ~model_call() = default;

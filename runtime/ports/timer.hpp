@@ -20,7 +20,8 @@ class timer {
  public:
   virtual ~timer() = default;
 
-  // Calls `callback` once, `delay` from now, on a thread of the implementation. The callback is short and never blocks.
+  // Calls `callback` once, `delay` from now, on a thread of the implementation. The callback is short and
+  // never blocks.
   [[nodiscard]] virtual std::unique_ptr<timer_handle> after(std::chrono::milliseconds delay,
                                                             std::function<void()> callback) = 0;
 };

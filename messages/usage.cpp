@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/messages/usage.hpp>
+
+#include <nlohmann/json.hpp>
+
+namespace troupe {
+
+void to_json(nlohmann::json& j, const usage& u) {
+  j = {{"input", u.input}, {"cached", u.cached}, {"output", u.output}, {"reasoning", u.reasoning}};
+}
+
+void from_json(const nlohmann::json& j, usage& u) {
+  u.input = j.value("input", std::uint64_t{0});
+  u.cached = j.value("cached", std::uint64_t{0});
+  u.output = j.value("output", std::uint64_t{0});
+  u.reasoning = j.value("reasoning", std::uint64_t{0});
+}
+
+} // namespace troupe
