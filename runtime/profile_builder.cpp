@@ -384,7 +384,7 @@ result<built_root> build_root(const root_spec& spec, const build_environment& en
 }
 
 agent_profile_ptr build_spawned(const agent_profile& parent, const std::string& name, const std::string& model,
-                                const std::map<std::string, tool_ptr>& tools) {
+                                const std::vector<bound_tool>& tools) {
   profile_draft child{name};
   auto& p = child.profile;
   p.name = name;
