@@ -24,7 +24,7 @@ struct run_request {
   session_id session;
   agent_profile_ptr root;
   content_ptr message;
-  run_limits limits;
+  run_limits limits{};
   bool answerable = false;     // somebody answers questions
   on_busy busy = on_busy::wait; // another run of the session is under way
 };
