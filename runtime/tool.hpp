@@ -6,6 +6,8 @@
 #include <troupe/messages/error.hpp>
 #include <troupe/messages/ids.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <chrono>
 #include <functional>
 #include <map>
@@ -18,8 +20,6 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 namespace troupe {
 
 // What the runtime may assume of a tool. A tool that is neither read-only nor idempotent runs at most once.
@@ -27,9 +27,9 @@ struct tool_annotations {
   bool read_only = false;
   bool idempotent = false;
   bool destructive = false;
-  bool runs_inline = false;    // short and never blocks: runs in the agent's handler ("inline" in the design)
-  bool exclusive = false;      // alone within its turn
-  std::string exclusive_group; // one call of the group at a time in the runtime; empty means no group
+  bool runs_inline = false; // short and never blocks: runs in the agent's handler ("inline" in the design)
+  bool exclusive = false;   // alone within its turn
+  std::string exclusive_group{}; // one call of the group at a time in the runtime; empty means no group
   std::chrono::milliseconds timeout{120'000};
 };
 
@@ -59,7 +59,7 @@ struct tool_context {
   agent_id agent;
   std::string agent_name;
   call_id call;
-  std::stop_token stop;                                // asked to stop: the run was cancelled or the deadline is over
+  std::stop_token stop; // asked to stop: the run was cancelled or the deadline is over
   std::chrono::steady_clock::time_point deadline{};    // after it the call is answered with `timeout`
   std::shared_ptr<agent_notes> notes;                  // never null
   std::function<void(std::string_view text)> progress; // shows what the tool does; may be empty
