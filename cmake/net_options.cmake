@@ -1,0 +1,5 @@
+# Asio and Beast are compiled once, in net/asio_impl.cpp: whoever includes them sets the same definitions.
+add_library(troupe_boost_options INTERFACE)
+target_compile_definitions(troupe_boost_options INTERFACE BOOST_ASIO_SEPARATE_COMPILATION BOOST_BEAST_SEPARATE_COMPILATION
+                           BOOST_ASIO_NO_DEPRECATED)
+target_link_libraries(troupe_net PRIVATE $<BUILD_INTERFACE:troupe_boost_options>)

@@ -1,0 +1,94 @@
+// One connection to a server: opened for a request, then used for others, one at a time.
+//
+// Life: connecting → (handshaking) → busy ⇄ idle → closed. Not thread-safe: everything happens on the shard's
+// thread. Kept by the shard and by its waiting handlers. After close() it touches neither shard nor exchange
+// any more.
+//
+// Reads go into a buffer of the thread, so a connection holds no buffer of its own while it waits; deadlines
+// are points in time that the shard looks at now and then, so no timer is set or cancelled for a request.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/net/internal/dns_cache.hpp>
+#include <troupe/net/internal/http_exchange.hpp>
+#include <troupe/net/internal/response_parser.hpp>
+#include <troupe/net/internal/wire.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace troupe::net {
+
+struct http_host;
+
+class http_connection final : public std::enable_shared_from_this<http_connection>, private response_events {
+ public:
+  using clock = std::chrono::steady_clock;
+
+  http_connection(http_shard& shard, http_host& host, std::shared_ptr<const http_origin> origin);
+
+  // Connects, and then sends `first`.
+  void open(http_exchange_ptr first);
+  // Only of an idle connection.
+  void send(http_exchange_ptr next);
+  // To be called when the connection has become idle: how long it is kept.
+  void keep_until(clock::time_point deadline) noexcept { deadline_ = deadline; }
+  // Ends whatever passes its deadline.
+  void check(clock::time_point now);
+  // The exchange under way is let go without a callback.
+  void close() noexcept;
+
+  [[nodiscard]] bool is_closed() const noexcept { return phase_ == phase::closed; }
+  [[nodiscard]] http_host& host() noexcept { return host_; }
+
+  std::size_t place = 0; // in the shard's list
+
+ private:
+  enum class phase : std::uint8_t { connecting, handshaking, busy, idle, closed };
+
+  void connect_next(std::string reason);
+  void on_connected();
+  void continue_handshake();
+  void transmit();
+  void write_more();
+  void wait_read();
+  void wait_write();
+  void on_readable();
+  void on_idle_readable();
+  bool consume(std::string_view bytes);
+  void begin_response();
+  void finish(bool nothing_left);
+  void on_end_of_stream();
+  void fail(http_error_kind kind, std::string what);
+  void fail_parse(const boost::system::error_code& error);
+  void extend(std::chrono::milliseconds time) noexcept { deadline_ = clock::now() + time; }
+
+  void on_response_head(int status, const http_headers& headers) override;
+  void on_response_data(std::string_view bytes) override;
+
+  http_shard& shard_;
+  http_host& host_;
+  std::shared_ptr<const http_origin> origin_;
+  wire wire_;
+  phase phase_ = phase::connecting;
+  bool reading_ = false;          // a wait for reading is set
+  bool writing_ = false;          // a wait for writing is set
+  bool write_wants_read_ = false; // TLS: the write goes on once something was read
+  bool reused_ = false;
+  bool got_bytes_ = false; // of the answer under way
+  clock::time_point deadline_ = clock::time_point::max();
+  clock::time_point attempt_deadline_ = clock::time_point::max();
+  dns_cache::endpoints endpoints_;
+  std::size_t next_endpoint_ = 0;
+
+  http_exchange_ptr exchange_;
+  http_headers headers_;
+  std::optional<response_parser> parser_;
+  std::string pending_; // bytes that the parser wants to see again together with more
+};
+
+} // namespace troupe::net

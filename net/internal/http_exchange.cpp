@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/net/internal/http_exchange.hpp>
+
+namespace troupe::net {
+
+namespace {
+
+// A space or line break in the target would end the request line.
+void append_target(std::string& out, std::string_view target) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  for (char c : target) {
+    auto x = static_cast<unsigned char>(c);
+    if (x > 0x20 && x < 0x7f)
+      out += c;
+    else
+      out.append({'%', digits[x >> 4], digits[x & 15]});
+  }
+}
+
+std::string make_head(const http_request& request) {
+  std::size_t length = 0;
+  for (const auto& piece : request.body)
+    length += piece.view().size();
+  const auto& authority = request.origin->authority();
+  std::string head;
+  head.reserve(64 + request.target.size() + authority.size() +
+               (request.header_lines ? request.header_lines->size() : 0));
+  head.append(request.method).append(1, ' ');
+  append_target(head, request.target);
+  head.append(" HTTP/1.1\r\nHost: ").append(authority).append("\r\n");
+  if (request.header_lines)
+    head.append(*request.header_lines);
+  if (length > 0 || (request.method != "GET" && request.method != "HEAD"))
+    head.append("Content-Length: ").append(std::to_string(length)).append("\r\n");
+  return head.append("\r\n");
+}
+
+} // namespace
+
+http_exchange::http_exchange(http_request r, std::shared_ptr<http_handler> h, std::shared_ptr<http_shard> s)
+    : shard(std::move(s)), request(std::move(r)), handler(std::move(h)), head(make_head(request)),
+      pieces(request.body.size() + 1) {
+  if (request.timeouts.total)
+    total_deadline = clock::now() + *request.timeouts.total;
+}
+
+std::shared_ptr<http_handler> http_exchange::end() {
+  auto expected = phase::active;
+  bool wanted = state.compare_exchange_strong(expected, phase::ended, std::memory_order_acq_rel);
+  // The handle may live on for long; what it does not need goes now.
+  request.body = {};
+  auto last = std::move(handler);
+  return wanted ? last : nullptr;
+}
+
+void http_exchange::fail(http_error_kind kind, std::string message) {
+  if (auto last = end())
+    last->on_error({kind, std::move(message)});
+}
+
+std::size_t http_exchange::next(std::array<std::string_view, 64>& out) const noexcept {
+  std::size_t count = 0;
+  auto skip = offset;
+  for (auto i = next_piece; i < pieces && count < out.size(); ++i) {
+    auto bytes = piece(i).substr(skip);
+    skip = 0;
+    if (!bytes.empty())
+      out[count++] = bytes;
+  }
+  return count;
+}
+
+void http_exchange::advance(std::size_t bytes) noexcept {
+  while (next_piece < pieces) {
+    auto left = piece(next_piece).size() - offset;
+    if (bytes < left) {
+      offset += bytes;
+      return;
+    }
+    bytes -= left;
+    offset = 0;
+    ++next_piece;
+  }
+}
+
+} // namespace troupe::net

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/net/internal/http_shard.hpp>
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace troupe::net {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t read_size = 64 * 1024;
+// Deadlines are looked at this often: an eighth of the shortest, within these bounds.
+constexpr milliseconds shortest_period{5};
+constexpr milliseconds longest_period{1'000};
+
+} // namespace
+
+http_shard::http_shard(io_thread& thread, http_client_options options)
+    : thread_(thread), options_(options), dns_(thread.context(), options.dns_ttl),
+      buffer_(read_size + options.max_header_bytes), timer_(thread.context()), period_(longest_period) {}
+
+void http_shard::begin(http_exchange_ptr exchange) {
+  if (closed_ || !exchange->is_active()) {
+    exchange->drop();
+    return;
+  }
+  watch(exchange->request.timeouts);
+  auto& host = hosts_[exchange->request.origin->pool_key()];
+  while (!host.idle.empty()) {
+    auto connection = std::move(host.idle.back());
+    host.idle.pop_back();
+    if (!connection->is_closed())
+      return connection->send(std::move(exchange));
+  }
+  if (host.open < options_.max_connections_per_host)
+    return open_connection(host, std::move(exchange));
+  if (host.waiting.size() < options_.max_waiting_per_host) {
+    host.waiting.push_back(std::move(exchange));
+    return;
+  }
+  auto text = exchange->request.origin->text() + ": Too many requests wait for a connection.";
+  exchange->fail(http_error_kind::busy, std::move(text));
+}
+
+void http_shard::cancel(http_exchange& exchange) {
+  if (exchange.connection != nullptr)
+    exchange.connection->close();
+  exchange.drop();
+}
+
+void http_shard::close() {
+  closed_ = true;
+  timer_.cancel();
+  auto all = connections_;
+  for (auto& connection : all)
+    connection->close();
+  for (auto& [key, host] : hosts_) {
+    host.idle.clear();
+    for (auto& exchange : std::exchange(host.waiting, {}))
+      exchange->drop();
+  }
+}
+
+void http_shard::open_connection(http_host& host, http_exchange_ptr first) {
+  if (closed_)
+    return;
+  auto connection = std::make_shared<http_connection>(*this, host, first->request.origin);
+  connection->place = connections_.size();
+  connections_.push_back(connection);
+  ++host.open;
+  connection->open(std::move(first));
+}
+
+void http_shard::release(http_connection& connection) {
+  auto& host = connection.host();
+  while (!host.waiting.empty()) {
+    auto next = std::move(host.waiting.front());
+    host.waiting.pop_front();
+    if (next->is_active())
+      return connection.send(std::move(next));
+    next->drop();
+  }
+  if (host.idle.size() >= options_.max_idle_per_host)
+    return connection.close();
+  connection.keep_until(clock::now() + options_.idle_connection);
+  host.idle.push_back(connection.shared_from_this());
+}
+
+void http_shard::forget(http_connection& connection) {
+  auto& host = connection.host();
+  auto place = connection.place;
+  std::swap(connections_[place], connections_.back());
+  connections_[place]->place = place;
+  connections_.pop_back();
+  --host.open;
+  if (!closed_ && !host.waiting.empty())
+    boost::asio::post(context(), [self = shared_from_this(), &host] { self->serve_waiting(host); });
+}
+
+void http_shard::serve_waiting(http_host& host) {
+  while (!host.waiting.empty() && host.open < options_.max_connections_per_host && !closed_) {
+    auto next = std::move(host.waiting.front());
+    host.waiting.pop_front();
+    if (next->is_active())
+      open_connection(host, std::move(next));
+    else
+      next->drop();
+  }
+}
+
+void http_shard::watch(const http_timeouts& timeouts) {
+  auto shortest = std::min({timeouts.connect, timeouts.first_byte, timeouts.idle, options_.idle_connection,
+                            timeouts.total.value_or(milliseconds::max())});
+  auto period = std::clamp(shortest / 8, shortest_period, longest_period);
+  if (period < period_) {
+    period_ = period;
+    timer_set_ = false;
+  }
+  if (!timer_set_)
+    set_timer();
+}
+
+void http_shard::set_timer() {
+  timer_set_ = true;
+  timer_.expires_after(period_);
+  timer_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
+    if (!error && !self->closed_)
+      self->on_timer();
+  });
+}
+
+void http_shard::on_timer() {
+  auto now = clock::now();
+  // From the back, since a connection that closes changes places with the last.
+  for (auto i = connections_.size(); i-- > 0;) {
+    auto connection = connections_[i];
+    connection->check(now);
+  }
+  bool waiting = false;
+  for (auto& [key, host] : hosts_) {
+    std::erase_if(host.idle, [](const auto& connection) { return connection->is_closed(); });
+    std::erase_if(host.waiting, [&](const auto& exchange) {
+      if (exchange->is_active() && now < exchange->total_deadline)
+        return false;
+      exchange->fail(http_error_kind::total_timeout,
+                     exchange->request.origin->text() + ": The request waited too long for a connection.");
+      return true;
+    });
+    waiting = waiting || !host.waiting.empty();
+  }
+  timer_set_ = false;
+  if (!connections_.empty() || waiting)
+    set_timer();
+  else
+    period_ = longest_period;
+}
+
+} // namespace troupe::net
