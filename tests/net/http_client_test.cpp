@@ -303,6 +303,7 @@ TEST_CASE("requests beyond the bound of those that wait fail as busy") {
   auto one = f.client.start(request_to(f.server.url()), first);
   auto two = f.client.start(request_to(f.server.url()), second);
   CHECK(f.ask().error->kind == http_error_kind::busy);
+  CHECK(f.server.wait_requests(1));
   one = {};
   // The one that waited has its turn.
   CHECK(f.server.wait_requests(2));
