@@ -196,7 +196,8 @@ TEST_CASE("answers that are none") {
         row{R"({"error":{"message":"no","code":"invalid_request_error"}})", errc::model_bad_request, false},
         row{R"({"error":"down"})", errc::model_unavailable, true},
         row{R"({"choices":[{"mess)", errc::model_bad_response, true}, row{"", errc::model_bad_response, true},
-        row{"[]", errc::model_bad_response, true}, row{deep, errc::model_bad_response, true}}) {
+        row{"[]", errc::model_bad_response, true}, row{R"({"status":"ok"})", errc::model_bad_response, true},
+        row{deep, errc::model_bad_response, true}}) {
     CAPTURE(body.substr(0, 100));
     auto r = decode_whole(body);
     REQUIRE(r.error);
