@@ -2,6 +2,7 @@
 #include <troupe/net/internal/http_connection.hpp>
 #include <troupe/net/internal/http_shard.hpp>
 
+#include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/beast/http/error.hpp>
 
@@ -53,15 +54,16 @@ void http_connection::connect_next(std::string reason) {
   auto now = clock::now();
   attempt_deadline_ = now + (deadline_ - now) / static_cast<int>(endpoints_.size() - next_endpoint_);
   wire_.close();
-  wire_.socket().async_connect(endpoints_[next_endpoint_++],
-                               [self = shared_from_this()](const boost::system::error_code& error) {
-                                 if (self->is_closed())
-                                   return;
-                                 if (error)
-                                   self->connect_next(error.message());
-                                 else
-                                   self->on_connected();
-                               });
+  wire_.socket().async_connect(
+      endpoints_[next_endpoint_++], [self = shared_from_this()](const boost::system::error_code& error) {
+        if (self->is_closed())
+          return;
+        if (error)
+          self->connect_next(error == boost::asio::error::operation_aborted ? "no answer in time"
+                                                                            : error.message());
+        else
+          self->on_connected();
+      });
 }
 
 void http_connection::on_connected() {
@@ -151,8 +153,10 @@ void http_connection::wait_read() {
   if (std::exchange(reading_, true))
     return;
   wire_.socket().async_wait(wire::socket_type::wait_read,
-                            [self = shared_from_this()](const boost::system::error_code&) {
+                            [self = shared_from_this()](const boost::system::error_code& error) {
                               self->reading_ = false;
+                              if (error && self->phase_ == phase::busy)
+                                return self->on_end_of_stream(false);
                               self->on_readable();
                             });
 }
@@ -176,7 +180,7 @@ void http_connection::on_readable() {
     if (status == wire_status::want_write)
       return wait_write();
     if (status != wire_status::done)
-      return on_end_of_stream();
+      return on_end_of_stream(status == wire_status::end);
     got_bytes_ = true;
     extend(exchange_->request.timeouts.idle);
     if (!consume({buffer.data(), pending_.size() + bytes}))
@@ -268,8 +272,8 @@ void http_connection::on_response_data(std::string_view bytes) {
 
 // --- ending
 
-void http_connection::on_end_of_stream() {
-  if (got_bytes_) {
+void http_connection::on_end_of_stream(bool whole) {
+  if (whole && got_bytes_) {
     boost::system::error_code error;
     parser_->put_eof(error);
     if (phase_ == phase::busy && !error && parser_->is_done())
@@ -325,6 +329,13 @@ void http_connection::check(clock::time_point now) {
   if (got_bytes_ || !exchange_->all_written())
     return fail(http_error_kind::idle_timeout, "The connection stood still in the middle of the exchange.");
   fail(http_error_kind::first_byte_timeout, "No answer in time.");
+}
+
+void http_connection::abandon() {
+  auto abandoned = exchange_;
+  close();
+  if (abandoned)
+    abandoned->drop();
 }
 
 void http_connection::close() noexcept {

@@ -39,8 +39,10 @@ class http_connection final : public std::enable_shared_from_this<http_connectio
   void keep_until(clock::time_point deadline) noexcept { deadline_ = deadline; }
   // Ends whatever passes its deadline.
   void check(clock::time_point now);
-  // The exchange under way is let go without a callback.
+  // The exchange under way is let go; it can be failed or sent again by another connection.
   void close() noexcept;
+  // Closes, and ends the exchange under way without a callback.
+  void abandon();
 
   [[nodiscard]] bool is_closed() const noexcept { return phase_ == phase::closed; }
   [[nodiscard]] http_host& host() noexcept { return host_; }
@@ -62,7 +64,8 @@ class http_connection final : public std::enable_shared_from_this<http_connectio
   bool consume(std::string_view bytes);
   void begin_response();
   void finish(bool nothing_left);
-  void on_end_of_stream();
+  // `whole` when the peer has ended the stream in order: that may be the end of an answer.
+  void on_end_of_stream(bool whole);
   void fail(http_error_kind kind, std::string what);
   void fail_parse(const boost::system::error_code& error);
   void extend(std::chrono::milliseconds time) noexcept { deadline_ = clock::now() + time; }

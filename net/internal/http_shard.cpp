@@ -57,7 +57,7 @@ void http_shard::close() {
   timer_.cancel();
   auto all = connections_;
   for (auto& connection : all)
-    connection->close();
+    connection->abandon();
   for (auto& [key, host] : hosts_) {
     host.idle.clear();
     for (auto& exchange : std::exchange(host.waiting, {}))
@@ -137,6 +137,8 @@ void http_shard::on_timer() {
   auto now = clock::now();
   // From the back, since a connection that closes changes places with the last.
   for (auto i = connections_.size(); i-- > 0;) {
+    if (i >= connections_.size())
+      continue; // a callback has closed the client
     auto connection = connections_[i];
     connection->check(now);
   }
@@ -153,6 +155,8 @@ void http_shard::on_timer() {
     waiting = waiting || !host.waiting.empty();
   }
   timer_set_ = false;
+  if (closed_)
+    return;
   if (!connections_.empty() || waiting)
     set_timer();
   else

@@ -119,10 +119,11 @@ void openai_call::end_whole() {
       failure.retryable = false;
     return fail(std::move(failure));
   }
-  if (!answer_.read(body_))
-    return fail_body("answered 200 with what is not JSON of a chat completion");
-  if (const auto& error = answer_.error())
+  bool is_json = answer_.read(body_);
+  if (const auto& error = answer_.error(); is_json && error)
     return fail(service_error(*error));
+  if (!is_json || !answer_.has_choices())
+    return fail_body("answered 200 with what is no chat completion");
   show();
   succeed();
 }

@@ -77,6 +77,7 @@ bool openai_answer::read(std::string_view json) {
   json_reader in(json);
   bool is_object = in.object([&](std::string_view key) {
     if (key == "choices") {
+      has_choices_ = true;
       in.array([&] { read_choice(in); });
     } else if (key == "usage") {
       read_usage(in);
@@ -91,7 +92,6 @@ bool openai_answer::read(std::string_view json) {
 
 // Only the first choice is ours: more are never asked for.
 void openai_answer::read_choice(json_reader& in) {
-  has_choice_ = true;
   in.object([&](std::string_view key) {
     if (key == "delta") {
       read_message(in, false);

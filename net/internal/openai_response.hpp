@@ -40,11 +40,12 @@ class openai_answer {
   [[nodiscard]] const std::optional<openai_error>& error() const noexcept { return error_; }
   // The service has said why it stopped.
   [[nodiscard]] bool is_finished() const noexcept { return finish_.has_value(); }
-  [[nodiscard]] bool has_choice() const noexcept { return has_choice_; }
+  // There was a list of choices, if an empty one: it is an answer of this API.
+  [[nodiscard]] bool has_choices() const noexcept { return has_choices_; }
 
-  // The answer, or why there is none: refused, or empty.
   [[nodiscard]] bool is_empty() const noexcept { return text_.empty() && calls_.empty(); }
   [[nodiscard]] finish_reason finish() const noexcept { return finish_.value_or(finish_reason::other); }
+  // What has been gathered; to be called once.
   [[nodiscard]] model_response take();
 
  private:
@@ -72,7 +73,7 @@ class openai_answer {
   std::optional<finish_reason> finish_;
   std::optional<openai_error> error_;
   troupe::usage usage_;
-  bool has_choice_ = false;
+  bool has_choices_ = false;
   std::string word_; // scratch
 };
 

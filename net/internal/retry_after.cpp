@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <vector>
 
 namespace troupe::net {
@@ -76,7 +77,7 @@ std::optional<milliseconds> parse_retry_after(std::string_view value,
   double seconds = 0;
   auto [end, error] =
       std::from_chars(value.data(), value.data() + value.size(), seconds, std::chars_format::fixed);
-  if (error == std::errc{} && end == value.data() + value.size())
+  if (error == std::errc{} && end == value.data() + value.size() && std::isfinite(seconds))
     return milliseconds(static_cast<long>(std::clamp(seconds, 0.0, max_seconds) * 1000));
   auto date = parse_date(value);
   if (!date)

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <future>
+#include <thread>
 
 #include "net/recorded.hpp"
 #include "net/test_server.hpp"
@@ -303,6 +304,7 @@ TEST_CASE("requests beyond the bound of those that wait fail as busy") {
   auto one = f.client.start(request_to(f.server.url()), first);
   auto two = f.client.start(request_to(f.server.url()), second);
   CHECK(f.ask().error->kind == http_error_kind::busy);
+  CHECK(f.server.wait_requests(1));
   one = {};
   // The one that waited has its turn.
   CHECK(f.server.wait_requests(2));
@@ -315,4 +317,31 @@ TEST_CASE("connections that idle for too long are closed") {
   fixture f([](const seen_request&) { return answer(200, "ok"); }, options);
   CHECK(f.ask().body == "ok");
   CHECK(f.server.wait_closed_by_client(1));
+}
+
+TEST_CASE("calls are started and cancelled on many threads at once") {
+  test_server server([](const seen_request& r) { return answer(200, r.body); });
+  io_pool pool({.threads = 2});
+  http_client client(pool);
+  auto origin = *http_origin::parse(server.url());
+  std::atomic<int> good{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      std::vector<std::pair<std::shared_ptr<recording_handler>, http_call>> kept;
+      for (int i = 0; i < 100; ++i) {
+        http_request request;
+        request.origin = origin;
+        request.body = {piece("x")};
+        auto handler = std::make_shared<recording_handler>();
+        auto call = client.start(std::move(request), handler);
+        if (i % 2 == 0)
+          kept.emplace_back(handler, std::move(call));
+      }
+      for (auto& [handler, call] : kept)
+        good += handler->wait().body == "x" ? 1 : 0;
+    });
+  for (auto& thread : threads)
+    thread.join();
+  CHECK(good == 200);
 }

@@ -31,8 +31,8 @@ TEST_CASE("a base URL is taken apart") {
 
 TEST_CASE("a base URL that cannot be right is refused with its reason and without its password") {
   for (std::string url : {"", "example.com", "ftp://example.com", "http://", "http://user:secret@example.com",
-                   "http://example.com?key=secret", "http://example.com:0/", "http://example.com:99999/",
-                   "http://a b/"}) {
+                          "http://example.com?key=secret", "http://example.com:0/",
+                          "http://example.com:99999/", "http://a b/"}) {
     CAPTURE(url);
     auto origin = http_origin::parse(url);
     REQUIRE_FALSE(origin);

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/net/internal/openai_request.hpp>
+
+#include <doctest/doctest.h>
+
+using namespace troupe;
+using namespace troupe::net;
+
+namespace {
+
+std::string joined(const std::vector<body_piece>& pieces) {
+  std::string out;
+  for (const auto& piece : pieces)
+    out += piece.view();
+  CHECK(nlohmann::json::accept(out));
+  return out;
+}
+
+model_request request_with(prompt_head head, std::vector<content> contents) {
+  model_request request;
+  request.model = "m";
+  request.head = std::make_shared<const prompt_head>(std::move(head));
+  for (auto& c : contents)
+    request.contents.append(std::move(c));
+  return request;
+}
+
+content said(role who, std::vector<part> parts) {
+  content c;
+  c.role = who;
+  c.parts = std::move(parts);
+  return c;
+}
+
+part text(std::string t) {
+  return {text_part{std::move(t)}, {}};
+}
+part call(std::string id, std::string arguments, std::string blob = {}) {
+  return {tool_call_part{call_id(std::move(id)), "look", std::move(arguments)}, std::move(blob)};
+}
+part answer_to(std::string id, std::string t, std::string blob = {}) {
+  return {tool_result_part{call_id(std::move(id)), "look", std::move(t), false}, std::move(blob)};
+}
+
+std::string encode(const model_request& request, const openai_options& options = {}) {
+  return joined(encode_openai_request(request, options));
+}
+
+} // namespace
+
+TEST_CASE("a conversation with tools, to the letter") {
+  prompt_head head;
+  head.system = "Be \"good\".";
+  head.tools.push_back({"look", "Looks.", nlohmann::json{{"type", "object"}}});
+  auto request = request_with(
+      std::move(head),
+      {
+          said(role::user, {text("hello")}),
+          said(role::model, {{thought_part{"hm"}, {}},
+                             text("I look."),
+                             call("c0-1-0", R"({"a":1})", R"({"id":"their"})"),
+                             call("c0-1-1", "not json")}),
+          said(role::tool, {answer_to("c0-1-0", "x", R"({"id":"their"})"), answer_to("c0-1-1", "bad\xFF")}),
+          said(role::model, {text("done")}),
+      });
+  CHECK(
+      encode(request) ==
+      R"({"tools":[{"type":"function","function":{"name":"look","description":"Looks.","parameters":{"type":"object"}}}],)"
+      R"("messages":[{"role":"system","content":"Be \"good\"."},)"
+      R"({"role":"user","content":"hello"},)"
+      R"({"role":"assistant","content":"I look.","tool_calls":[)"
+      R"({"id":"their","type":"function","function":{"name":"look","arguments":"{\"a\":1}"}},)"
+      R"({"id":"c0-1-1","type":"function","function":{"name":"look","arguments":"{}"}}]},)"
+      R"({"role":"tool","tool_call_id":"their","content":"x"},)"
+      R"({"role":"tool","tool_call_id":"c0-1-1","content":"bad)"
+      "\xEF\xBF\xBD\"},"
+      R"({"role":"assistant","content":"done"}],"model":"m"})");
+}
+
+TEST_CASE("all settings") {
+  prompt_head head;
+  head.tools.push_back({"t", "", nullptr});
+  auto request = request_with(std::move(head), {said(role::user, {text("x")})});
+  request.reminder = "one\nmore";
+  request.choice = tool_choice::required;
+  request.thinking = thinking_level::low;
+  request.max_output_tokens = 5;
+  request.temperature = 0.5;
+  request.output_schema = std::make_shared<const nlohmann::json>(nlohmann::json{{"type", "object"}});
+  request.stream = true;
+  CHECK(encode(request) ==
+        R"({"tools":[{"type":"function","function":{"name":"t","description":""}}],)"
+        R"("messages":[{"role":"user","content":"x"},{"role":"user","content":"one\nmore"}],"model":"m",)"
+        R"("tool_choice":"required","max_completion_tokens":5,"temperature":0.5,)"
+        R"("reasoning_effort":"low","response_format":{"type":"json_schema","json_schema":)"
+        R"({"name":"answer","schema":{"type":"object"}}},"stream":true,)"
+        R"("stream_options":{"include_usage":true}})");
+  openai_options options;
+  options.legacy_max_tokens = true;
+  options.stream_usage = false;
+  options.strict_schema = true;
+  options.effort_off = "minimal";
+  request.choice = tool_choice::none;
+  request.thinking = thinking_level::off;
+  auto other = encode(request, options);
+  for (auto* piece : {R"("tool_choice":"none")", R"("max_tokens":5)", R"("strict":true)",
+                      R"("reasoning_effort":"minimal")"}) {
+    CAPTURE(piece);
+    CHECK(other.find(piece) != std::string::npos);
+  }
+  CHECK(other.ends_with(R"("stream":true})"));
+}
+
+TEST_CASE("requests without system message, without contents, and with thoughts only") {
+  CHECK(encode(request_with({}, {})) == R"({"messages":[],"model":"m"})");
+  auto request =
+      request_with({}, {said(role::model, {{thought_part{"hm"}, {}}}), said(role::user, {text("a")})});
+  CHECK(encode(request) == R"({"messages":[{"role":"user","content":"a"}],"model":"m"})");
+  request = request_with({}, {});
+  request.reminder = "r";
+  request.choice = tool_choice::required; // without tools it would be an error
+  CHECK(encode(request) == R"({"messages":[{"role":"user","content":"r"}],"model":"m"})");
+}
+
+TEST_CASE("pictures, sounds, files and several texts") {
+  auto data = [](std::string type, std::string bytes, std::string uri) {
+    return part{data_part{std::move(type), std::move(bytes), std::move(uri)}, {}};
+  };
+  auto c = said(role::user, {text("see"), data("image/png", "QUJD", ""),
+                             data("image/png", "", "http://x/y.png"), data("application/pdf", "QUJD", ""),
+                             data("audio/wav", "QUJD", ""), data("text/html", "", "http://x")});
+  CHECK(encode_openai_content(c) ==
+        R"(,{"role":"user","content":[{"type":"text","text":"see"},)"
+        R"({"type":"image_url","image_url":{"url":"data:image/png;base64,QUJD"}},)"
+        R"({"type":"image_url","image_url":{"url":"http://x/y.png"}},)"
+        R"({"type":"file","file":{"filename":"file.pdf","file_data":"data:application/pdf;base64,QUJD"}},)"
+        R"({"type":"input_audio","input_audio":{"data":"QUJD","format":"wav"}},)"
+        R"({"type":"text","text":"http://x"}]})");
+  // What a tool shows follows its result.
+  CHECK(encode_openai_content(said(role::tool, {answer_to("c1", "shown"), data("image/png", "QQ", "")})) ==
+        R"(,{"role":"tool","tool_call_id":"c1","content":"shown"},)"
+        R"({"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,QQ"}}]})");
+  CHECK(encode_openai_content(said(role::model, {call("c1", "[1]")})) ==
+        R"(,{"role":"assistant","content":null,"tool_calls":[)"
+        R"({"id":"c1","type":"function","function":{"name":"look","arguments":"[1]"}}]})");
+}
+
+TEST_CASE("a blob of another kind is not taken for an id") {
+  CHECK(openai_call_id(call("ours", "{}", R"({"id":"theirs","x":1})"), call_id("ours")) == "theirs");
+  for (auto blob : {"", "{}", R"({"id":7})", R"({"id":""})", R"({"id":"x")", "[]", "garbage"}) {
+    CAPTURE(std::string(blob));
+    CHECK(openai_call_id(call("ours", "{}", blob), call_id("ours")) == "ours");
+  }
+}
+
+TEST_CASE("what was said before is encoded once") {
+  prompt_head head;
+  head.system = "s";
+  auto request =
+      request_with(std::move(head), {said(role::user, {text("a")}), said(role::model, {text("b")})});
+  auto first = encode_openai_request(request, {});
+  auto second = encode_openai_request(request, {});
+  REQUIRE(first.size() == 4);
+  for (std::size_t i = 0; i < 3; ++i)
+    CHECK(first[i].text == second[i].text);
+}
