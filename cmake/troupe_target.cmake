@@ -42,7 +42,7 @@ function(troupe_library folder)
   # What a folder keeps to itself lies in internal/ and is not installed; of actors/ only the handles are.
   list(FILTER headers EXCLUDE REGEX "(^|/)internal/")
   if(folder STREQUAL "actors")
-    list(FILTER headers INCLUDE REGEX "^(interfaces|engine)\\.hpp$")
+    list(FILTER headers INCLUDE REGEX "^(interfaces|caf|engine)\\.hpp$")
   endif()
   list(TRANSFORM headers PREPEND "${root}/troupe/${folder}/")
   if(folder STREQUAL "embed" AND EXISTS "${source}/troupe.hpp")

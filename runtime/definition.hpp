@@ -28,7 +28,7 @@ struct agent_limits {
   std::chrono::milliseconds timeout = std::chrono::minutes{10};
   std::chrono::milliseconds grace = std::chrono::seconds{60};
   std::uint32_t max_nudges = 2;
-  std::optional<std::uint32_t> max_output_tokens;
+  std::optional<std::uint32_t> max_output_tokens{};
 
   friend bool operator==(const agent_limits&, const agent_limits&) = default;
 };
@@ -38,76 +38,76 @@ struct run_limits {
   std::uint32_t max_children = 10'000;
   std::uint32_t max_background = 64;
   std::uint32_t max_wakes = 10;
-  std::optional<std::uint64_t> budget_tokens;
+  std::optional<std::uint64_t> budget_tokens{};
 
   friend bool operator==(const run_limits&, const run_limits&) = default;
 };
 
 // A model that agents may use. The key comes from an environment variable or a file and never from here.
 struct model_spec {
-  std::string id;
-  std::string provider;    // "openai", "gemini", "anthropic", "scenario", or one that code registered
-  std::string model;       // the provider's name; the id when empty
-  std::string description; // what it is good for: shown to agents that choose
-  std::string base_url;
-  std::string api_key_env;
-  std::string api_key_file;
-  std::string scenario; // file of a scenario model; the built-in one when empty
+  std::string id{};
+  std::string provider{};    // "openai", "gemini", "anthropic", "scenario", or one that code registered
+  std::string model{};       // the provider's name; the id when empty
+  std::string description{}; // what it is good for: shown to agents that choose
+  std::string base_url{};
+  std::string api_key_env{};
+  std::string api_key_file{};
+  std::string scenario{}; // file of a scenario model; the built-in one when empty
   std::uint32_t max_concurrency = 16'384;
   std::uint32_t max_retries = 4;
-  std::optional<std::uint32_t> max_output_tokens;
+  std::optional<std::uint32_t> max_output_tokens{};
 };
 
 enum class definition_origin : std::uint8_t { built_in, project, user, code };
 
 struct agent_definition {
-  std::string name;
+  std::string name{};
   agent_kind kind = agent_kind::local;
-  std::string display_name;
-  std::string description;
-  std::string goal;        // builds the instruction and the description when they are empty
-  std::string instruction; // may hold ${name} placeholders
-  std::string model;       // catalogue id; empty means the root's
+  std::string display_name{};
+  std::string description{};
+  std::string goal{};        // builds the instruction and the description when they are empty
+  std::string instruction{}; // may hold ${name} placeholders
+  std::string model{};       // catalogue id; empty means the root's
   agent_mode mode = agent_mode::single_turn;
-  std::optional<std::vector<tool_ref>> tools; // absent: all ordinary tools of the root
-  std::vector<std::string> skills;
+  std::optional<std::vector<tool_ref>> tools{}; // absent: all ordinary tools of the root
+  std::vector<std::string> skills{};
   thinking_level thinking = thinking_level::automatic;
-  std::optional<double> temperature;
+  std::optional<double> temperature{};
   bool use_sandbox = false;
-  nlohmann::json input_schema;  // null: an object with the one string `request`
-  nlohmann::json output_schema; // null: the answer is text
-  agent_limits limits;
-  nlohmann::json mcp_servers; // as in the file; null when there are none
-  nlohmann::json remote;      // agent_card_url, agent_card_json, auth of a remote agent
+  nlohmann::json input_schema{};  // null: an object with the one string `request`
+  nlohmann::json output_schema{}; // null: the answer is text
+  agent_limits limits{};
+  nlohmann::json mcp_servers{}; // as in the file; null when there are none
+  nlohmann::json remote{};      // agent_card_url, agent_card_json, auth of a remote agent
   definition_origin origin = definition_origin::code;
-  std::string file;
-  std::string hash; // of the whole file, hex
+  std::string file{};
+  std::string hash{}; // of the whole file, hex
 };
 
 // A prebuilt subagent: a tool named after it, which answers a request.
 struct subagent_spec {
-  std::string name;
-  std::string goal;
-  std::string instruction;
-  std::string description;
-  std::string model;
+  std::string name{};
+  std::string goal{};
+  std::string instruction{};
+  std::string description{};
+  std::string model{};
   agent_mode mode = agent_mode::single_turn;
-  std::vector<tool_ref> tools; // none when empty; {"*"} gives all ordinary tools of the root
-  std::vector<std::string> skills;
+  std::vector<tool_ref> tools{}; // none when empty; {"*"} gives all ordinary tools of the root
+  std::vector<std::string> skills{};
   thinking_level thinking = thinking_level::automatic;
   bool use_sandbox = false;
-  nlohmann::json input_schema;
-  nlohmann::json output_schema;
-  agent_limits limits;
+  nlohmann::json input_schema{};
+  nlohmann::json output_schema{};
+  agent_limits limits{};
 };
 
 // What a root agent may give to the children that it makes up. Empty `allowed_*` allow all.
 struct spawn_config {
   bool enabled = true;
-  std::vector<tool_ref> tools;
-  std::vector<std::string> allowed_tools;
-  std::vector<std::string> skills;
-  std::vector<std::string> allowed_skills;
+  std::vector<tool_ref> tools{};
+  std::vector<std::string> allowed_tools{};
+  std::vector<std::string> skills{};
+  std::vector<std::string> allowed_skills{};
 };
 
 [[nodiscard]] agent_definition to_definition(const subagent_spec& spec);

@@ -27,17 +27,17 @@ struct tool_annotations {
   bool read_only = false;
   bool idempotent = false;
   bool destructive = false;
-  bool runs_inline = false;    // short and never blocks: runs in the agent's handler ("inline" in the design)
-  bool exclusive = false;      // alone within its turn
-  std::string exclusive_group; // one call of the group at a time in the runtime; empty means no group
+  bool runs_inline = false; // short and never blocks: runs in the agent's handler ("inline" in the design)
+  bool exclusive = false;   // alone within its turn
+  std::string exclusive_group{}; // one call of the group at a time in the runtime; empty means no group
   std::chrono::milliseconds timeout{120'000};
 };
 
 // What a call gives back. `state` are writes to the session's or agent's state, made with the result.
 struct tool_result {
-  std::string text;
-  std::optional<errc> failed; // set when the call failed; `text` then says why
-  std::vector<std::pair<std::string, nlohmann::json>> state;
+  std::string text{};
+  std::optional<errc> failed{}; // set when the call failed; `text` then says why
+  std::vector<std::pair<std::string, nlohmann::json>> state{};
 
   static tool_result failure(errc code, std::string why) { return {std::move(why), code, {}}; }
 };

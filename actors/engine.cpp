@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/actors/agent.hpp>
+#include <troupe/actors/engine.hpp>
+#include <troupe/actors/model_gateway.hpp>
+#include <troupe/actors/observer.hpp>
+#include <troupe/actors/sessions.hpp>
+#include <troupe/actors/tool_pool.hpp>
+#include <troupe/runtime/stores/memory_store.hpp>
+
+#include <atomic>
+#include <mutex>
+#include <utility>
+
+namespace troupe::actors {
+namespace {
+
+constexpr std::chrono::seconds snapshot_limit{1};
+constexpr std::chrono::milliseconds kill_limit{500};
+constexpr std::chrono::milliseconds last_shutdown{2'000};
+constexpr std::uint32_t thread_limit_ms = 200;
+
+timestamp system_time() {
+  return std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
+}
+
+class engine_impl final : public actor_engine {
+ public:
+  explicit engine_impl(engine_options options)
+      : store_(options.store ? options.store : make_memory_store()),
+        tool_options_{options.tool_threads, options.max_stuck_workers},
+        tool_threads_(make_tool_threads(tool_options_)), config_(scheduler_options{options.threads}), system_(config_) {
+    auto environment = std::make_shared<supervisor_environment>();
+    environment->store = store_;
+    environment->observer = observer_ = spawn_observer(system_, options.activity);
+    environment->tools = tools_ = spawn_tool_pool(system_, tool_threads_, tool_options_);
+    environment->models = models_;
+    environment->wall_clock = options.wall_clock ? options.wall_clock : system_time;
+    environment->watchers = watchers_;
+    environment->options.idle_after = options.idle_after;
+    sessions_ = spawn_sessions(system_, std::move(environment));
+  }
+
+  ~engine_impl() override {
+    shutdown(last_shutdown);
+    end_actors();
+  }
+
+  void add_model(engine_model model) override {
+    auto gate = std::make_shared<model_gate>(model.max_concurrency);
+    auto gateway = spawn_gateway(system_, gate);
+    gate->attach(gateway);
+    models_->put(model.id, {std::move(model.provider), std::move(model.model), std::move(gate), std::move(gateway),
+                            model.retries, model.max_output_tokens});
+  }
+
+  void start(run_request request, std::shared_ptr<run_feed> feed) override {
+    caf::anon_send(sessions_, start_run{std::make_shared<const run_request>(std::move(request)), std::move(feed)});
+  }
+
+  void steer(const session_id& session, std::optional<agent_id> agent, std::string text, std::string by,
+             std::function<void(status)> done) override {
+    caf::anon_send(sessions_, steer_agents{session, std::move(agent), std::move(text), std::move(by), std::move(done)});
+  }
+
+  void answer(const session_id& session, const call_id& question, nlohmann::json value, std::string by,
+              std::function<void(status)> done) override {
+    caf::anon_send(sessions_, answer_question{session, question, std::move(value), std::move(by), std::move(done)});
+  }
+
+  void cancel(const session_id& session, std::optional<agent_id> agent, std::string by) override {
+    caf::anon_send(sessions_, cancel_agents{session, std::move(agent), std::move(by)});
+  }
+
+  std::shared_ptr<void> watch(const session_id& session, partial_sink sink) override {
+    const auto number = next_watcher_.fetch_add(1);
+    watchers_->fetch_add(1);
+    caf::anon_send(observer_, watch_partials{number, session, std::move(sink)});
+    auto leave = [counter = watchers_, observer = observer_, number](void*) {
+      counter->fetch_sub(1);
+      caf::anon_send(observer, watch_partials{number, {}, nullptr});
+    };
+    return {static_cast<void*>(this), std::move(leave)};
+  }
+
+  result<activity_snapshot> snapshot(std::optional<session_id> session) override {
+    caf::scoped_actor self{system_};
+    result<activity_snapshot> answer{errc::timeout, "The observer did not answer in time."};
+    self->request(observer_, std::chrono::duration_cast<caf::timespan>(snapshot_limit), snapshot_request{std::move(session)})
+        .receive([&answer](const snapshot_reply& reply) { answer = *reply.snapshot; }, [](const caf::error&) {});
+    return answer;
+  }
+
+  std::shared_ptr<session_store> store() const override { return store_; }
+
+  std::vector<std::string> shutdown(std::chrono::milliseconds limit) override {
+    std::vector<std::string> running;
+    bool clean = false;
+    {
+      caf::scoped_actor self{system_};
+      self->request(sessions_, std::chrono::duration_cast<caf::timespan>(limit), drain{})
+          .receive([&clean](const drained&) { clean = true; }, [](const caf::error&) {});
+    }
+    if (clean)
+      return running;
+    if (auto live = snapshot({}))
+      for (const auto& s : live->sessions)
+        for (const auto& agent : s.agents)
+          if (!is_ended(agent.state))
+            running.push_back(agent.origin->agent.str() + " (" + agent.origin->branch + "): " + agent.current);
+    return running;
+  }
+
+ private:
+  // Every actor's end is owned: exits go down the tree, then timers and stragglers are cut off.
+  void end_actors() {
+    tool_threads_->close(thread_limit_ms);
+    models_->end_gateways();
+    caf::anon_send_exit(sessions_, caf::exit_reason::user_shutdown);
+    caf::anon_send_exit(observer_, caf::exit_reason::user_shutdown);
+    caf::anon_send_exit(tools_, caf::exit_reason::user_shutdown);
+    sessions_ = nullptr;
+    observer_ = nullptr;
+    tools_ = nullptr;
+    system_.clock().cancel_all();
+    const auto give_up = std::chrono::steady_clock::now() + kill_limit;
+    while (system_.registry().running() > 0 && std::chrono::steady_clock::now() < give_up)
+      std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    system_.clock().cancel_all();
+    if (system_.registry().running() > 0)
+      system_.await_actors_before_shutdown(false);
+  }
+
+  std::shared_ptr<session_store> store_;
+  tool_pool_options tool_options_;
+  std::shared_ptr<worker_threads> tool_threads_;
+  std::shared_ptr<shared_models> models_ = std::make_shared<shared_models>();
+  std::shared_ptr<std::atomic<int>> watchers_ = std::make_shared<std::atomic<int>>(0);
+  std::atomic<std::uint64_t> next_watcher_{1};
+  system_config config_;
+  caf::actor_system system_;
+  observer_handle observer_;
+  tool_pool_handle tools_;
+  sessions_handle sessions_;
+};
+
+} // namespace
+
+std::unique_ptr<actor_engine> make_engine(engine_options options) {
+  return std::make_unique<engine_impl>(std::move(options));
+}
+
+} // namespace troupe::actors

@@ -1,0 +1,239 @@
+// Every typed actor handle of troupe, and the messages that they take.
+//
+// Messages stay in the process: they hold shared pointers and are never serialised by CAF. This is the one installed
+// header that shows CAF.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/actors/caf.hpp>
+#include <troupe/runtime/activity.hpp>
+#include <troupe/runtime/ports/engine.hpp>
+#include <troupe/runtime/ports/model_provider.hpp>
+#include <troupe/runtime/run_budget.hpp>
+#include <troupe/runtime/tool.hpp>
+#include <troupe/runtime/turn_machine.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace troupe::actors {
+
+// A place among the calls of a model that may be under way; destroying it frees the place.
+class permit {
+ public:
+  virtual ~permit() = default;
+};
+using permit_ptr = std::shared_ptr<permit>;
+
+// -- messages -----------------------------------------------------------------------------------------------------------
+
+// An input of the turn machine.
+struct feed_input {
+  std::shared_ptr<const agent_input> in;
+};
+// The root starts its next run.
+struct begin_run {
+  agent_profile_ptr profile;
+  event_origin_ptr origin;
+  std::shared_ptr<const input::start> start;
+  std::shared_ptr<run_budget> budget; // null: none
+  bool answerable = false;
+};
+// What a model call gave. `call` tells late answers of cancelled calls.
+struct model_reply {
+  std::uint64_t call = 0;
+  std::shared_ptr<std::variant<model_response, model_error>> answer;
+};
+struct model_piece {
+  std::uint64_t call = 0;
+  model_chunk chunk;
+};
+struct permit_granted {
+  std::uint64_t call = 0;
+  permit_ptr place;
+};
+struct partial_taken {};
+
+// The events of one step of an agent and what it wants of its supervisor.
+struct agent_step {
+  agent_number agent = 0;
+  std::shared_ptr<event_batch> events; // not yet stamped; null when there are none
+  std::vector<agent_command> commands;
+};
+struct start_run {
+  std::shared_ptr<const run_request> request;
+  std::shared_ptr<run_feed> feed;
+};
+struct steer_agents {
+  session_id session;
+  std::optional<agent_id> agent;
+  std::string text;
+  std::string by;
+  std::function<void(status)> done;
+};
+struct answer_question {
+  session_id session;
+  call_id question;
+  nlohmann::json value;
+  std::string by;
+  std::function<void(status)> done;
+};
+struct cancel_agents {
+  session_id session;
+  std::optional<agent_id> agent;
+  std::string by;
+};
+struct tick {
+  std::uint64_t generation = 0;
+};
+struct activity_taken {};
+struct stop_actor {};
+
+// A supervisor has finished an item of work that `sessions` gave it.
+struct work_done {
+  session_id session;
+};
+// A supervisor has had nothing to do for a while.
+struct supervisor_idle {
+  session_id session;
+};
+// Refuse new work and cancel what runs; answered when nothing runs any more.
+struct drain {};
+// What still runs.
+struct drained {
+  std::vector<std::string> running;
+};
+
+struct activity_message {
+  std::shared_ptr<const activity_delta> delta;
+};
+struct partial_message {
+  session_id session;
+  std::shared_ptr<const partial> piece;
+};
+struct snapshot_request {
+  std::optional<session_id> session;
+};
+struct snapshot_reply {
+  std::shared_ptr<const activity_snapshot> snapshot;
+};
+struct watch_partials {
+  std::uint64_t watcher = 0;
+  session_id session;
+  partial_sink sink; // empty: the watcher leaves
+};
+
+struct tool_job {
+  tool_ptr tool;
+  std::shared_ptr<const nlohmann::json> arguments;
+  std::shared_ptr<tool_context> context;
+  std::shared_ptr<std::stop_source> stop;
+};
+struct tool_finished {
+  std::uint64_t job = 0;
+  std::shared_ptr<tool_result> result;
+};
+struct cancel_job {
+  agent_id agent;
+  call_id call;
+};
+
+// -- handles ------------------------------------------------------------------------------------------------------------
+
+using agent_handle = typed<void(begin_run),      // starts a run of the root
+                           void(feed_input),     // anything that the turn machine takes
+                           void(model_reply),    // the end of a model call
+                           void(model_piece),    // a streamed piece of it
+                           void(permit_granted), // a model call may start
+                           void(partial_taken)>; // the observer can take the next pieces
+
+using supervisor_handle = typed<void(start_run),       // a run of this session
+                                void(agent_step),      // what one of its agents did
+                                void(steer_agents),    // a hint
+                                void(answer_question), // an answer
+                                void(cancel_agents),   // cancel the run or one agent
+                                void(tick),            // a deadline may have come
+                                void(activity_taken),  // the observer can take the next delta
+                                void(stop_actor)>;     // end; nothing runs
+
+using sessions_handle = typed<void(start_run),        // find or start the session's supervisor
+                              void(steer_agents),     // likewise
+                              void(answer_question),  // likewise
+                              void(cancel_agents),    // likewise; a session that is not there has nothing to cancel
+                              void(work_done),        // from a supervisor
+                              void(supervisor_idle),  // from a supervisor
+                              drained(drain)>;        // shutdown
+
+using observer_handle = typed<void(activity_message),           // from a supervisor; acknowledged with activity_taken
+                              void(partial_message),            // from an agent; acknowledged with partial_taken
+                              void(watch_partials),             // somebody follows the pieces of a session
+                              snapshot_reply(snapshot_request)>; // the live tree
+
+// Asks for a place, at the earliest after a delay. Answered with permit_granted.
+struct permit_request {
+  session_id session;
+  agent_handle agent;
+  std::uint64_t call = 0;
+  std::chrono::milliseconds delay{0};
+};
+// A place has become free.
+struct place_free {};
+// A delayed request is due.
+struct permit_due {
+  permit_request request;
+};
+
+using gateway_handle = typed<void(permit_request), // queue for a place
+                             void(permit_due),     // a request that had to wait is due
+                             void(place_free)>;    // a place may be given
+
+// A job and who gets its result.
+struct run_job {
+  tool_job job;
+  agent_handle agent;
+};
+
+using tool_pool_handle = typed<void(run_job),       // run a tool off the scheduler
+                               void(tool_finished), // from a worker thread
+                               void(cancel_job),    // stop waiting for a job; it is asked to stop
+                               void(tick)>;         // a deadline may have come
+
+} // namespace troupe::actors
+
+#define TROUPE_LOCAL_MESSAGE(type) CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::actors::type)
+TROUPE_LOCAL_MESSAGE(feed_input)
+TROUPE_LOCAL_MESSAGE(begin_run)
+TROUPE_LOCAL_MESSAGE(model_reply)
+TROUPE_LOCAL_MESSAGE(model_piece)
+TROUPE_LOCAL_MESSAGE(permit_granted)
+TROUPE_LOCAL_MESSAGE(partial_taken)
+TROUPE_LOCAL_MESSAGE(agent_step)
+TROUPE_LOCAL_MESSAGE(start_run)
+TROUPE_LOCAL_MESSAGE(steer_agents)
+TROUPE_LOCAL_MESSAGE(answer_question)
+TROUPE_LOCAL_MESSAGE(cancel_agents)
+TROUPE_LOCAL_MESSAGE(tick)
+TROUPE_LOCAL_MESSAGE(activity_taken)
+TROUPE_LOCAL_MESSAGE(stop_actor)
+TROUPE_LOCAL_MESSAGE(work_done)
+TROUPE_LOCAL_MESSAGE(supervisor_idle)
+TROUPE_LOCAL_MESSAGE(drain)
+TROUPE_LOCAL_MESSAGE(drained)
+TROUPE_LOCAL_MESSAGE(activity_message)
+TROUPE_LOCAL_MESSAGE(partial_message)
+TROUPE_LOCAL_MESSAGE(snapshot_request)
+TROUPE_LOCAL_MESSAGE(snapshot_reply)
+TROUPE_LOCAL_MESSAGE(watch_partials)
+TROUPE_LOCAL_MESSAGE(permit_request)
+TROUPE_LOCAL_MESSAGE(permit_due)
+TROUPE_LOCAL_MESSAGE(place_free)
+TROUPE_LOCAL_MESSAGE(run_job)
+TROUPE_LOCAL_MESSAGE(tool_finished)
+TROUPE_LOCAL_MESSAGE(cancel_job)

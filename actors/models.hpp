@@ -1,0 +1,59 @@
+// The models of an engine, by catalogue id.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/actors/interfaces.hpp>
+#include <troupe/actors/model_gate.hpp>
+#include <troupe/runtime/retry.hpp>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace troupe::actors {
+
+// A model of the catalogue, ready to be called.
+struct model_binding {
+  std::shared_ptr<model_provider> provider;
+  std::string model; // the provider's name
+  std::shared_ptr<model_gate> gate;
+  gateway_handle gateway;
+  retry_policy retries;
+  std::optional<std::uint32_t> max_output_tokens;
+};
+
+// Thread-safe: models are added while agents run; an agent keeps the binding that it found.
+class shared_models {
+ public:
+  void put(const std::string& id, model_binding binding) {
+    std::lock_guard lock{mutex_};
+    models_.insert_or_assign(id, std::make_shared<const model_binding>(std::move(binding)));
+  }
+
+  // Null when there is no such model.
+  [[nodiscard]] std::shared_ptr<const model_binding> find(const std::string& id) const {
+    std::lock_guard lock{mutex_};
+    auto found = models_.find(id);
+    return found == models_.end() ? nullptr : found->second;
+  }
+
+  // At shutdown: the gateways end, and nothing refers to them any more.
+  void end_gateways() {
+    std::lock_guard lock{mutex_};
+    for (auto& [id, binding] : models_) {
+      binding->gate->detach();
+      caf::anon_send_exit(binding->gateway, caf::exit_reason::user_shutdown);
+    }
+    models_.clear();
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const model_binding>> models_;
+};
+
+} // namespace troupe::actors

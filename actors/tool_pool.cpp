@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/actors/tool_pool.hpp>
+#include <troupe/runtime/deadline_queue.hpp>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <set>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+
+namespace troupe::actors {
+namespace {
+
+std::size_t thread_count(const tool_pool_options& options) {
+  return options.workers != 0 ? options.workers : std::max<std::size_t>(4, std::size_t{2} * std::thread::hardware_concurrency());
+}
+
+tool_result run_tool(const tool_job& job) {
+  try {
+    return job.tool->run(*job.arguments, *job.context);
+  } catch (const std::exception& e) {
+    return tool_result::failure(errc::tool_failed, e.what());
+  } catch (...) {
+    return tool_result::failure(errc::tool_failed, "The tool threw something unknown.");
+  }
+}
+
+class tool_pool final : public tool_pool_handle::base {
+ public:
+  tool_pool(caf::actor_config& config, std::shared_ptr<worker_threads> threads, tool_pool_options options)
+      : tool_pool_handle::base(config), threads_(std::move(threads)), options_(options), free_(thread_count(options)) {
+    set_handlers(this, [](const caf::down_msg&) {});
+  }
+
+  const char* name() const override { return "tool_pool"; }
+
+  behavior_type make_behavior() override {
+    return {
+        [this](const run_job& request) { queue(request); },
+        [this](const tool_finished& report) { finish(report); },
+        [this](const cancel_job& cancel) {
+          auto found = by_call_.find({cancel.agent, cancel.call});
+          if (found != by_call_.end())
+            abandon(found->second, std::nullopt);
+        },
+        [this](const tick& t) {
+          if (t.generation == tick_generation_)
+            fire_deadlines();
+        },
+    };
+  }
+
+  void on_exit() override {
+    for (auto& [number, job] : jobs_)
+      job.request.job.stop->request_stop();
+    jobs_.clear();
+    waiting_.clear();
+  }
+
+ private:
+  struct entry {
+    run_job request;
+    bool running = false;
+    bool answered = false; // the agent has its answer or does not want one; the thread still works
+  };
+
+  void queue(const run_job& request) {
+    const auto number = next_++;
+    const auto& job = request.job;
+    if (stuck_ >= options_.max_stuck_workers && free_ == 0)
+      return reply(request, tool_result::failure(errc::stuck, "Tool calls are refused: " + std::to_string(stuck_) +
+                                                                  " calls hang beyond their deadlines."));
+    if (waiting_.size() >= options_.max_waiting_jobs)
+      return reply(request, tool_result::failure(errc::too_large, "Too many tool calls wait."));
+    by_call_.emplace(std::pair{job.context->agent, job.context->call}, number);
+    // The clock of a call starts when it is asked for, so that a call never waits without end for a thread.
+    deadlines_.set(number, actor_time(this) + job.tool->annotations.timeout);
+    jobs_.emplace(number, entry{request});
+    waiting_.push_back(number);
+    start_waiting();
+    schedule();
+  }
+
+  void start_waiting() {
+    for (auto next = waiting_.begin(); next != waiting_.end() && free_ > 0;) {
+      auto found = jobs_.find(*next);
+      if (found == jobs_.end()) {
+        next = waiting_.erase(next);
+        continue;
+      }
+      const auto& group = found->second.request.job.tool->annotations.exclusive_group;
+      if (!group.empty() && !groups_.insert(group).second) {
+        ++next; // another call of the group runs
+        continue;
+      }
+      const auto number = *next;
+      next = waiting_.erase(next);
+      start(number, found->second);
+    }
+  }
+
+  void start(std::uint64_t number, entry& e) {
+    e.running = true;
+    --free_;
+    threads_->submit([job = e.request.job, number, pool = tool_pool_handle{this}]() -> worker_threads::report {
+      auto r = std::make_shared<tool_result>(run_tool(job));
+      return [pool, number, r] { caf::anon_send(pool, tool_finished{number, r}); };
+    });
+  }
+
+  void finish(const tool_finished& report) {
+    auto node = jobs_.extract(report.job);
+    if (node.empty())
+      return;
+    auto& e = node.mapped();
+    deadlines_.clear(report.job);
+    groups_.erase(e.request.job.tool->annotations.exclusive_group);
+    if (e.answered) {
+      ++free_;
+      if (replaced_.erase(report.job) > 0)
+        --stuck_;
+    } else {
+      ++free_;
+      forget_call(e.request);
+      reply(e.request, std::move(*report.result));
+    }
+    start_waiting();
+  }
+
+  // Answers a job that still runs or waits, and asks it to stop.
+  void abandon(std::uint64_t number, std::optional<tool_result> answer) {
+    auto found = jobs_.find(number);
+    if (found == jobs_.end() || found->second.answered)
+      return;
+    auto& e = found->second;
+    e.request.job.stop->request_stop();
+    deadlines_.clear(number);
+    forget_call(e.request);
+    if (answer)
+      reply(e.request, std::move(*answer));
+    if (!e.running) {
+      jobs_.erase(found);
+      return;
+    }
+    e.answered = true;
+    if (answer && stuck_ < options_.max_stuck_workers) {
+      ++stuck_;
+      replaced_.insert(number);
+      threads_->add_thread();
+      ++free_;
+      start_waiting();
+    }
+  }
+
+  void forget_call(const run_job& request) { by_call_.erase({request.job.context->agent, request.job.context->call}); }
+
+  void reply(const run_job& request, tool_result r) {
+    send(request.agent, feed_input{std::make_shared<const agent_input>(
+                            input::tool_done{request.job.context->call, std::move(r)})});
+  }
+
+  void schedule() {
+    auto earliest = deadlines_.earliest();
+    if (!earliest || (tick_at_ && *tick_at_ <= *earliest))
+      return;
+    tick_at_ = earliest;
+    const auto time = actor_time(this);
+    send_later(this, *earliest > time ? *earliest - time : std::chrono::steady_clock::duration::zero(),
+               tick{++tick_generation_});
+  }
+
+  void fire_deadlines() {
+    tick_at_.reset();
+    for (auto number : deadlines_.due(actor_time(this))) {
+      auto found = jobs_.find(number);
+      if (found == jobs_.end())
+        continue;
+      const auto limit = found->second.request.job.tool->annotations.timeout.count();
+      abandon(number, tool_result::failure(errc::timeout, "The tool did not answer within " + std::to_string(limit) +
+                                                              " ms. It may have taken effect."));
+    }
+    schedule();
+  }
+
+  std::shared_ptr<worker_threads> threads_;
+  tool_pool_options options_;
+  std::size_t free_;      // threads without a job
+  std::size_t stuck_ = 0; // jobs beyond their deadline whose thread was replaced
+  std::uint64_t next_ = 1;
+  std::map<std::uint64_t, entry> jobs_;
+  std::deque<std::uint64_t> waiting_; // bounded by max_waiting_jobs
+  std::set<std::uint64_t> replaced_;
+  std::set<std::string> groups_; // exclusive groups that run
+  std::map<std::pair<agent_id, call_id>, std::uint64_t> by_call_;
+  deadline_queue<std::uint64_t> deadlines_;
+  std::optional<steady_time> tick_at_;
+  std::uint64_t tick_generation_ = 0;
+};
+
+} // namespace
+
+std::shared_ptr<worker_threads> make_tool_threads(const tool_pool_options& options) {
+  return std::make_shared<worker_threads>(thread_count(options));
+}
+
+tool_pool_handle spawn_tool_pool(caf::actor_system& system, std::shared_ptr<worker_threads> threads,
+                                 tool_pool_options options) {
+  return system.spawn<tool_pool>(std::move(threads), options);
+}
+
+} // namespace troupe::actors

@@ -1,0 +1,50 @@
+// The sentences that the runtime itself says to a model, in one place.
+//
+// Text from outside (hints, results of background work, names) stands in frames that it cannot close: '<', '>' and '&'
+// in it are escaped.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/messages/event.hpp>
+#include <troupe/runtime/agent_profile.hpp>
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+namespace troupe::prompt_text {
+
+[[nodiscard]] std::string escape(std::string_view text);
+
+// Hints to a running agent.
+[[nodiscard]] std::string hints(std::span<const steering_body> waiting);
+[[nodiscard]] std::string background_result(const background_result_body& result);
+[[nodiscard]] std::string summary(std::string_view text);
+
+// The last word before the grace call. `code` is a limit.
+[[nodiscard]] std::string grace(errc code, std::string_view message, bool has_finish_task);
+// A task agent wrote text instead of calling finish_task.
+[[nodiscard]] std::string nudge();
+// The answer does not fit the output schema.
+[[nodiscard]] std::string repair(std::string_view fault);
+
+// What is shown at the end of each request and never kept: the todo ledger. Empty when there is none.
+[[nodiscard]] std::string reminder(const std::map<std::string, nlohmann::json>& keys);
+
+// The result of a child as its parent's model reads it.
+[[nodiscard]] std::string child_result(const std::string& name, const outcome& o);
+[[nodiscard]] std::string spawned_result(const std::string& name, const std::string& model, const outcome& o);
+[[nodiscard]] std::string spawn_error(const std::string& name, const std::string& error);
+
+// The system text of an agent that was made up for one call.
+[[nodiscard]] std::string spawned_instruction(const std::string& name);
+[[nodiscard]] std::string spawned_request(const std::string& goal, const std::string& context);
+// The default instruction and description that a goal gives.
+[[nodiscard]] std::string instruction_from_goal(const std::string& name, const std::string& goal);
+[[nodiscard]] std::string description_from_goal(const std::string& goal);
+
+} // namespace troupe::prompt_text

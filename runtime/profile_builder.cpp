@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/runtime/internal/prompt_text.hpp>
+#include <troupe/runtime/profile_builder.hpp>
+#include <troupe/runtime/tool_names.hpp>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+
+namespace troupe {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array delegating_tools = {std::string_view{"invoke_agent"}, std::string_view{"spawn_subagent"},
+                                         std::string_view{"list_background"}, std::string_view{"cancel_background"}};
+constexpr std::array never_spawned = {std::string_view{"request_input"}, std::string_view{"finish_task"},
+                                      std::string_view{"todo"}};
+
+template <std::size_t N>
+bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+json object_schema(json properties, json required) {
+  return {{"type", "object"}, {"properties", std::move(properties)}, {"required", std::move(required)}};
+}
+
+json text_property(std::string_view description) {
+  return {{"type", "string"}, {"description", description}};
+}
+
+std::vector<std::string> keys(const std::map<std::string, std::string>& map) {
+  std::vector<std::string> names;
+  for (const auto& [name, unused] : map)
+    names.push_back(name);
+  return names;
+}
+
+// A profile while it is put together. The first error is kept and ends the work.
+class profile_draft {
+ public:
+  explicit profile_draft(std::string owner) : owner_(std::move(owner)) {}
+
+  [[nodiscard]] std::optional<error>& fault() { return fault_; }
+
+  void fail(errc code, const std::string& what) {
+    if (!fault_)
+      fault_ = error{code, "Agent '" + owner_ + "': " + what};
+  }
+
+  std::shared_ptr<const json_schema> compile(const json& schema, const std::string& what) {
+    auto compiled = json_schema::compile(schema);
+    if (compiled)
+      return std::make_shared<const json_schema>(std::move(*compiled));
+    fail(errc::bad_schema, "the schema of " + what + " cannot be used: " + compiled.failure().message);
+    return nullptr;
+  }
+
+  // A function whose schema has been compiled.
+  void add(const bound_tool& tool) {
+    profile.has_exclusive_tools |= tool.function->annotations.exclusive;
+    declarations_.push_back({tool.function->name, tool.function->description, tool.function->parameters});
+    profile.tools.emplace(tool.function->name, tool);
+  }
+
+  void add(tool_route route, std::string name, std::string description, json parameters, tool_ptr function = nullptr,
+           agent_profile_ptr child = nullptr) {
+    if (profile.tools.contains(name))
+      return fail(errc::name_clash, "two tools are named '" + name + "'.");
+    bound_tool bound{route, std::move(function), compile(parameters, "tool '" + name + "'"), std::move(child)};
+    profile.has_exclusive_tools |= bound.function != nullptr && bound.function->annotations.exclusive;
+    profile.tools.emplace(name, std::move(bound));
+    declarations_.push_back({std::move(name), std::move(description), std::move(parameters)});
+  }
+
+  void add_function(const tool_ptr& tool) {
+    add(tool_route::function, tool->name, tool->description, tool->parameters, tool);
+  }
+
+  agent_profile_ptr finish(std::string system) {
+    auto head = std::make_shared<prompt_head>();
+    head->system = system;
+    head->tools = declarations_;
+    auto grace = std::make_shared<prompt_head>();
+    grace->system = std::move(system);
+    for (const auto& d : declarations_)
+      if (d.name == "finish_task")
+        grace->tools.push_back(d);
+    profile.head = std::move(head);
+    profile.grace_head = std::move(grace);
+    return std::make_shared<const agent_profile>(std::move(profile));
+  }
+
+  agent_profile profile;
+
+ private:
+  std::string owner_;
+  std::optional<error> fault_;
+  std::vector<tool_declaration> declarations_;
+};
+
+class root_builder {
+ public:
+  root_builder(const root_spec& spec, const build_environment& environment)
+      : spec_(spec), environment_(environment), draft_(spec.name) {}
+
+  result<built_root> build() {
+    check_names();
+    check_model(spec_.name, spec_.model);
+    collect_tools();
+    describe_root();
+    if (!draft_.fault())
+      add_subagents();
+    if (!draft_.fault())
+      add_registry();
+    if (!draft_.fault() && spec_.spawn && spec_.spawn->enabled)
+      add_spawn();
+    if (draft_.fault())
+      return *draft_.fault();
+    if (!delegates_.agents.empty() || delegates_.may_spawn)
+      draft_.profile.delegates = std::make_shared<const delegation>(std::move(delegates_));
+    return built_root{draft_.finish(system_text()), std::move(warnings_)};
+  }
+
+ private:
+  void check_names() {
+    if (!valid_identifier(spec_.name) || spec_.name == "user")
+      draft_.fail(errc::bad_definition,
+                  "a root agent's name is letters, digits and '_', does not begin with a digit and is not 'user'.");
+    std::set<std::string> names{spec_.name};
+    for (const auto& child : spec_.subagents) {
+      if (!valid_identifier(child.name) || child.name == "user")
+        draft_.fail(errc::bad_definition, "'" + child.name +
+                                              "' cannot name a subagent: letters, digits and '_', not beginning with a "
+                                              "digit, and not 'user'.");
+      if (!names.insert(child.name).second)
+        draft_.fail(errc::name_clash, "the name '" + child.name + "' is used twice.");
+    }
+    delegates_.taken_names.assign(names.begin(), names.end());
+  }
+
+  void check_model(const std::string& who, const std::string& model) {
+    if (environment_.models.contains(model))
+      return;
+    auto known = keys(environment_.models);
+    draft_.fail(errc::unknown_model, (who == spec_.name ? "" : "subagent '" + who + "': ") + "there is no model '" + model +
+                                         "'." + did_you_mean(model, known) + " Models: " + list_names(known) + ".");
+  }
+
+  // Names and wildcards become tools; a name that means nothing is an error.
+  std::vector<tool_ptr> resolve(const std::vector<tool_ref>& refs, const std::map<std::string, tool_ptr>& available,
+                                const std::string& who) {
+    std::vector<tool_ptr> found;
+    std::set<std::string> seen;
+    std::vector<std::string> names;
+    for (const auto& [name, tool] : available)
+      names.push_back(name);
+    auto take = [&](const tool_ptr& tool) {
+      if (seen.insert(tool->name).second)
+        found.push_back(tool);
+    };
+    for (const auto& ref : refs) {
+      if (ref.tool()) {
+        if (ref.tool()->run == nullptr)
+          draft_.fail(errc::bad_definition, who + "tool '" + ref.tool()->name + "' has no function.");
+        take(ref.tool());
+        continue;
+      }
+      if (is_one_of(delegating_tools, ref.name())) {
+        draft_.fail(errc::not_allowed, who + "'" + ref.name() + "' cannot stand in a tool list: only the root delegates.");
+        continue;
+      }
+      std::vector<std::string> entry{ref.name()};
+      auto selection = select_tools(entry, names);
+      if (selection.names.empty() && !is_wildcard(ref.name()))
+        draft_.fail(errc::unknown_tool, who + "there is no tool '" + ref.name() + "'." + did_you_mean(ref.name(), names) +
+                                            " Tools: " + list_names(names) + ".");
+      else if (selection.names.empty())
+        warnings_.push_back(who + "'" + ref.name() + "' stands for no tool.");
+      for (const auto& name : selection.names)
+        take(available.at(name));
+    }
+    return found;
+  }
+
+  void collect_tools() {
+    for (const auto& tool : resolve(spec_.tools, environment_.tools, "")) {
+      root_tools_.emplace(tool->name, tool);
+      draft_.add_function(tool);
+    }
+  }
+
+  void describe_root() {
+    auto& p = draft_.profile;
+    p.name = spec_.name;
+    p.kind = "root";
+    p.description = spec_.description;
+    p.model = spec_.model;
+    p.limits = spec_.limits;
+    p.thinking = spec_.thinking;
+    p.temperature = spec_.temperature;
+    p.rules = spec_.rules;
+    p.before_and_after = spec_.before_and_after;
+    if (spec_.limits.max_turns == 0)
+      draft_.fail(errc::bad_definition, "max_turns must be at least 1.");
+    if (!spec_.output_schema.is_null()) {
+      p.output = draft_.compile(spec_.output_schema, "the answer");
+      p.output_schema = std::make_shared<const json>(spec_.output_schema);
+    }
+  }
+
+  void add_subagents() {
+    for (const auto& child : spec_.subagents) {
+      auto profile = build_child(to_definition(child), "prebuilt");
+      if (profile == nullptr)
+        return;
+      auto schema = child.input_schema.is_null()
+                        ? object_schema({{"request", text_property("What the subagent is to do, with all that it needs to "
+                                                                   "know: it sees nothing else.")}},
+                                        {"request"})
+                        : child.input_schema;
+      auto description = profile->description;
+      draft_.add(tool_route::prebuilt, child.name, std::move(description), std::move(schema), nullptr, std::move(profile));
+    }
+  }
+
+  void add_registry() {
+    std::string catalogue;
+    for (const auto& definition : environment_.agents) {
+      if (definition->kind != agent_kind::local) {
+        warnings_.push_back("Agent '" + definition->name + "' is of kind " + std::string{to_string(definition->kind)} +
+                            ", which this runtime has no strategy for.");
+        continue;
+      }
+      auto profile = build_child(*definition, "registry");
+      if (profile == nullptr)
+        return;
+      delegates_.taken_names.push_back(definition->name);
+      catalogue += "\n- " + definition->name + ": " + profile->description;
+      delegates_.agents.emplace(definition->name, std::move(profile));
+    }
+    if (delegates_.agents.empty())
+      return;
+    draft_.add(tool_route::dispatch, "invoke_agent",
+               "Delegates a task to a named agent and gives its result. Agents:" + catalogue,
+               object_schema({{"agent_name", text_property("The agent's name.")},
+                              {"prompt", text_property("The complete task: context, question and the form of the answer. "
+                                                       "The agent sees nothing else.")}},
+                             {"agent_name", "prompt"}));
+  }
+
+  void add_spawn() {
+    const auto& config = *spec_.spawn;
+    auto pool = root_tools_;
+    for (const auto& tool : resolve(config.tools, environment_.tools, "spawn: "))
+      pool.emplace(tool->name, tool);
+    std::erase_if(pool, [](const auto& entry) { return is_one_of(never_spawned, entry.first); });
+    delegates_.may_spawn = true;
+    for (const auto& [name, tool] : pool)
+      delegates_.pool.emplace(name, bound_tool{tool_route::function, tool,
+                                               draft_.compile(tool->parameters, "tool '" + name + "'"), nullptr});
+    std::vector<std::string> available;
+    for (const auto& [name, tool] : delegates_.pool)
+      available.push_back(name);
+    delegates_.allowed_tools = available;
+    if (!config.allowed_tools.empty()) {
+      auto selection = select_tools(config.allowed_tools, available);
+      for (const auto& name : selection.unmatched)
+        if (!is_wildcard(name))
+          draft_.fail(errc::unknown_tool, "spawn: allowed_tools names '" + name + "', which is not among the tools: " +
+                                              list_names(available) + ".");
+      delegates_.allowed_tools = std::move(selection.names);
+    }
+    delegates_.models = environment_.models;
+    draft_.add(tool_route::spawn, "spawn_subagent",
+               "Makes a new agent for one focused job and gives its result. It works in its own context, knows only what "
+               "you tell it, cannot ask you and cannot delegate. Call it several times in one turn to work in parallel.",
+               spawn_schema());
+  }
+
+  json spawn_schema() const {
+    std::string models;
+    for (const auto& [id, description] : delegates_.models)
+      models += " " + id + (description.empty() ? "" : " (" + description + ")") + ";";
+    json names = {{"type", "array"}, {"items", {{"type", "string"}}}};
+    auto tools = names;
+    tools["description"] = "Tools that the agent gets; all of these when left out: " +
+                           list_names(delegates_.allowed_tools, delegates_.allowed_tools.size()) + ".";
+    names["description"] = "Skills that the agent gets.";
+    return object_schema(
+        {{"name", text_property("A new name for the agent: letters, digits and '_'.")},
+         {"goal", text_property("What the agent is to achieve, and the form of its answer.")},
+         {"context", text_property("What it needs to know besides.")},
+         {"tool_names", std::move(tools)},
+         {"skill_names", std::move(names)},
+         {"model", text_property("The model that it uses; yours when left out. Models:" + models)}},
+        {"name", "goal"});
+  }
+
+  // A child that is declared: its tools come from the root's ordinary tools and the environment.
+  agent_profile_ptr build_child(const agent_definition& d, const std::string& kind) {
+    profile_draft child{d.name};
+    auto& p = child.profile;
+    p.name = d.name;
+    p.kind = kind;
+    p.model = d.model.empty() || d.model == "inherit" ? spec_.model : d.model;
+    check_model(d.name, p.model);
+    p.mode = d.mode;
+    p.limits = d.limits;
+    p.thinking = d.thinking;
+    p.temperature = d.temperature;
+    p.rules = spec_.rules;
+    p.before_and_after = spec_.before_and_after;
+    p.description = !d.description.empty() ? d.description : prompt_text::description_from_goal(d.goal);
+    if (d.goal.empty() && d.instruction.empty())
+      child.fail(errc::bad_definition, "it needs a goal or an instruction.");
+    if (!d.skills.empty())
+      child.fail(errc::unknown_skill, "there is no skill '" + d.skills.front() + "'.");
+    for (const auto& tool : child_tools(d))
+      child.add_function(tool);
+    add_schemas(child, d);
+    if (child.fault()) {
+      draft_.fail(child.fault()->code, child.fault()->message);
+      return nullptr;
+    }
+    if (draft_.fault())
+      return nullptr;
+    return child.finish(d.instruction.empty() ? prompt_text::instruction_from_goal(d.name, d.goal) : d.instruction);
+  }
+
+  std::vector<tool_ptr> child_tools(const agent_definition& d) {
+    if (d.tools) {
+      auto available = environment_.tools;
+      for (const auto& [name, tool] : root_tools_)
+        available.insert_or_assign(name, tool);
+      return resolve(*d.tools, available, "subagent '" + d.name + "': ");
+    }
+    std::vector<tool_ptr> all;
+    for (const auto& [name, tool] : root_tools_)
+      all.push_back(tool);
+    return all;
+  }
+
+  static void add_schemas(profile_draft& child, const agent_definition& d) {
+    auto& p = child.profile;
+    if (!d.input_schema.is_null()) {
+      p.input = child.compile(d.input_schema, "the input");
+      auto properties = d.input_schema.is_object() ? d.input_schema.value("properties", json::object()) : json::object();
+      p.input_key = properties.is_object() && properties.size() == 1 ? properties.begin().key() : "prompt";
+    }
+    if (!d.output_schema.is_null()) {
+      p.output = child.compile(d.output_schema, "the answer");
+      p.output_schema = std::make_shared<const json>(d.output_schema);
+    }
+    if (d.mode != agent_mode::task)
+      return;
+    auto schema = d.output_schema.is_null()
+                      ? object_schema({{"result", text_property("The result of the task.")}}, {"result"})
+                      : d.output_schema;
+    child.add(tool_route::finish_task, "finish_task", "Ends the task with its result. Call it alone, when all is done.",
+              std::move(schema));
+  }
+
+  std::string system_text() const {
+    if (!spec_.instruction.empty())
+      return spec_.instruction;
+    return "You are " + spec_.name + ", an agent. Use your tools where they help, and answer when you are done.";
+  }
+
+  const root_spec& spec_;
+  const build_environment& environment_;
+  profile_draft draft_;
+  delegation delegates_;
+  std::map<std::string, tool_ptr> root_tools_;
+  std::vector<std::string> warnings_;
+};
+
+} // namespace
+
+result<built_root> build_root(const root_spec& spec, const build_environment& environment) {
+  return root_builder{spec, environment}.build();
+}
+
+agent_profile_ptr build_spawned(const agent_profile& parent, const std::string& name, const std::string& model,
+                                const std::vector<bound_tool>& tools) {
+  profile_draft child{name};
+  auto& p = child.profile;
+  p.name = name;
+  p.kind = "spawned";
+  p.model = model;
+  p.rules = parent.rules;
+  p.before_and_after = parent.before_and_after;
+  p.max_result_bytes = parent.max_result_bytes;
+  p.limits.max_output_tokens = parent.limits.max_output_tokens;
+  for (const auto& tool : tools)
+    child.add(tool);
+  return child.finish(prompt_text::spawned_instruction(name));
+}
+
+bool valid_identifier(std::string_view name) noexcept {
+  auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  return !name.empty() && name.size() <= 64 && letter(name.front()) &&
+         std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || digit(c); });
+}
+
+} // namespace troupe

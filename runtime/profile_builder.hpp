@@ -1,0 +1,60 @@
+// From definitions to profiles: every name is looked up, every schema compiled, every prompt built, and what
+// does not fit is an error here rather than in the middle of a run.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/messages/result.hpp>
+#include <troupe/runtime/agent_profile.hpp>
+#include <troupe/runtime/definition.hpp>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace troupe {
+
+// A root agent as somebody declares it.
+struct root_spec {
+  std::string name = "troupe";
+  std::string model{};
+  std::string instruction{};
+  std::string description{};
+  std::vector<tool_ref> tools{};
+  std::vector<subagent_spec> subagents{};
+  std::optional<spawn_config> spawn{};
+  thinking_level thinking = thinking_level::automatic;
+  std::optional<double> temperature{};
+  nlohmann::json output_schema{};
+  agent_limits limits{};
+  std::shared_ptr<const policy> rules{};
+  std::shared_ptr<const hooks> before_and_after{};
+};
+
+// What the names in a root_spec may mean.
+struct build_environment {
+  std::map<std::string, tool_ptr> tools{};     // built in, from MCP servers, …
+  std::map<std::string, std::string> models{}; // catalogue id → description
+  std::vector<std::shared_ptr<const agent_definition>>
+      agents{}; // of the registry, reached through invoke_agent
+};
+
+struct built_root {
+  agent_profile_ptr profile;
+  std::vector<std::string> warnings;
+};
+
+// Fails with unknown_tool, unknown_model, name_clash, bad_definition or bad_schema; the message names the
+// agent.
+[[nodiscard]] result<built_root> build_root(const root_spec& spec, const build_environment& environment);
+
+// The profile of a child that is made up for one call; all names have been checked.
+[[nodiscard]] agent_profile_ptr build_spawned(const agent_profile& parent, const std::string& name,
+                                              const std::string& model, const std::vector<bound_tool>& tools);
+
+// Letters, digits and '_', not beginning with a digit, 1 to 64 characters.
+[[nodiscard]] bool valid_identifier(std::string_view name) noexcept;
+
+} // namespace troupe

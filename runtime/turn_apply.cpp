@@ -1,0 +1,238 @@
+// The fold: how each event changes the state of its agent.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/runtime/internal/prompt_text.hpp>
+#include <troupe/runtime/internal/turn_calls.hpp>
+#include <troupe/runtime/turn_machine.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace troupe {
+namespace {
+
+class folder {
+ public:
+  folder(agent_state& state, const event& e) : state_(state), event_(e) {}
+
+  void on(const agent_started_body&) {
+    seal();
+    state_.phase = agent_phase::idle;
+    state_.run_turns = 0;
+    state_.nudges = 0;
+    state_.repaired = false;
+    state_.limit.reset();
+    state_.last_text.clear();
+  }
+
+  void on(const user_message_body& b) {
+    seal();
+    state_.conversation.append(b.content);
+    state_.phase = agent_phase::thinking;
+  }
+
+  void on(const model_text_body& b) {
+    begin_answer(b.turn);
+    state_.answer.push_back({text_part{b.text}, b.blob});
+    state_.last_text = b.text;
+  }
+
+  void on(const thought_body& b) {
+    begin_answer(b.turn);
+    state_.answer.push_back({thought_part{b.text}, b.blob});
+  }
+
+  void on(const tool_call_body& b) {
+    begin_answer(b.turn);
+    state_.answer.push_back({tool_call_part{b.call, b.name, b.arguments}, b.blob});
+    open_call call;
+    call.call = b.call;
+    call.name = b.name;
+    call.arguments = b.arguments;
+    call.blob = b.blob;
+    state_.calls.push_back(std::move(call));
+    ++state_.open;
+    if (state_.phase == agent_phase::thinking)
+      state_.phase = agent_phase::working;
+  }
+
+  void on(const tool_result_body& b) {
+    auto* call = find_open(state_, b.call);
+    if (call == nullptr)
+      return;
+    call->result = tool_result_part{b.call, b.name, b.text, b.is_error};
+    call->asking = false;
+    if (--state_.open == 0)
+      close_turn();
+  }
+
+  void on(const agent_ended_body&) {
+    seal();
+    state_.phase = state_.number == 0 ? agent_phase::idle : agent_phase::ended;
+  }
+
+  void on(const question_body& b) {
+    if (auto* call = find_open(state_, b.question))
+      call->asking = true;
+  }
+
+  void on(const answer_body& b) {
+    if (auto* call = find_open(state_, b.question)) {
+      call->asking = false;
+      call->answered = true;
+    }
+  }
+
+  void on(const steering_body& b) { state_.hints.push_back(b); }
+
+  void on(const background_result_body& b) { state_.background.push_back(b); }
+
+  void on(const delivered_body& b) {
+    seal();
+    auto results = std::min<std::size_t>(b.background_results, state_.background.size());
+    auto hints = std::min<std::size_t>(b.hints, state_.hints.size());
+    state_.conversation.append(waiting_content(state_, results, hints));
+    state_.background.erase(state_.background.begin(), state_.background.begin() + static_cast<std::ptrdiff_t>(results));
+    state_.hints.erase(state_.hints.begin(), state_.hints.begin() + static_cast<std::ptrdiff_t>(hints));
+  }
+
+  void on(const state_body& b) {
+    if (b.value.is_null())
+      state_.keys.erase(b.key);
+    else
+      state_.keys.insert_or_assign(b.key, b.value);
+  }
+
+  void on(const compaction_body& b) {
+    seal();
+    auto count = std::min<std::size_t>(b.contents, state_.conversation.size());
+    state_.conversation = state_.conversation.replace_front(
+        count, std::make_shared<const content>(make_text(role::user, prompt_text::summary(b.summary))));
+  }
+
+  void on(const warning_body& b) {
+    if (b.note.empty())
+      return;
+    seal();
+    state_.conversation.append(make_text(role::user, b.note));
+    if (b.grace) {
+      state_.limit = limit_reached{b.code, b.message};
+      state_.phase = agent_phase::grace;
+    } else if (b.code == errc::protocol) {
+      ++state_.nudges;
+    } else {
+      state_.repaired = true;
+    }
+  }
+
+  void on(const error_body&) {}
+  void on(const other_body&) {}
+
+ private:
+  // The first piece of an answer counts it.
+  void begin_answer(std::uint32_t turn) {
+    if (turn < state_.turns)
+      return;
+    seal();
+    state_.turns = turn + 1;
+    ++state_.run_turns;
+  }
+
+  // The answer's pieces become one content of the conversation.
+  void seal() {
+    if (state_.answer.empty())
+      return;
+    content c;
+    c.role = role::model;
+    c.parts = std::move(state_.answer);
+    state_.answer.clear();
+    state_.conversation.append(std::move(c));
+  }
+
+  void close_turn() {
+    seal();
+    content c;
+    c.role = role::tool;
+    c.parts.reserve(state_.calls.size());
+    for (auto& call : state_.calls)
+      c.parts.push_back({std::move(*call.result), std::move(call.blob)});
+    state_.conversation.append(std::move(c));
+    state_.calls.clear();
+    if (state_.phase == agent_phase::working)
+      state_.phase = agent_phase::thinking;
+  }
+
+  agent_state& state_;
+  const event& event_;
+};
+
+} // namespace
+
+agent_state apply(agent_state state, const event& e) {
+  state.events = std::max(state.events, e.index);
+  state.used += e.usage;
+  folder f{state, e};
+  std::visit([&f](const auto& body) { f.on(body); }, e.body);
+  return state;
+}
+
+agent_state fold(agent_number number, const std::vector<event>& events) {
+  agent_state state;
+  state.number = number;
+  for (const auto& e : events)
+    state = apply(std::move(state), e);
+  return state;
+}
+
+bool operator==(const agent_state& a, const agent_state& b) {
+  auto same_hints = [](const std::vector<steering_body>& x, const std::vector<steering_body>& y) {
+    return std::equal(x.begin(), x.end(), y.begin(), y.end(),
+                      [](const auto& l, const auto& r) { return l.text == r.text && l.by == r.by; });
+  };
+  auto same_results = [](const std::vector<background_result_body>& x, const std::vector<background_result_body>& y) {
+    return std::equal(x.begin(), x.end(), y.begin(), y.end(), [](const auto& l, const auto& r) {
+      return l.task == r.task && l.name == r.name && l.outcome == r.outcome;
+    });
+  };
+  return a.number == b.number && a.phase == b.phase && a.conversation == b.conversation && a.answer == b.answer &&
+         a.turns == b.turns && a.run_turns == b.run_turns && a.nudges == b.nudges && a.repaired == b.repaired &&
+         a.calls == b.calls && a.open == b.open && same_hints(a.hints, b.hints) &&
+         same_results(a.background, b.background) && a.limit == b.limit && a.last_text == b.last_text &&
+         a.keys == b.keys && a.events == b.events && a.used == b.used;
+}
+
+event_batch make_events(step& decided, const event_origin_ptr& origin, const agent_state& state, timestamp now) {
+  event_batch batch;
+  batch.reserve(decided.events.size());
+  auto index = state.events;
+  for (auto& d : decided.events) {
+    event e;
+    e.index = ++index;
+    e.time = now;
+    e.origin = origin;
+    e.body = std::move(d.body);
+    e.usage = d.usage;
+    batch.push_back(std::move(e));
+  }
+  decided.events.clear();
+  return batch;
+}
+
+model_request build_request(const agent_profile& profile, const agent_state& state) {
+  model_request request;
+  const bool grace = state.phase == agent_phase::grace;
+  request.head = grace ? profile.grace_head : profile.head;
+  request.contents = state.conversation;
+  request.reminder = prompt_text::reminder(state.keys);
+  request.choice = request.head->tools.empty() ? tool_choice::none : tool_choice::automatic;
+  request.thinking = profile.thinking;
+  request.temperature = profile.temperature;
+  request.max_output_tokens = profile.limits.max_output_tokens;
+  if (profile.mode == agent_mode::single_turn)
+    request.output_schema = profile.output_schema;
+  request.agent = profile.name;
+  request.turn = state.run_turns;
+  return request;
+}
+
+} // namespace troupe

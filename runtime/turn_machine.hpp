@@ -1,0 +1,242 @@
+// The agent loop, without threads, clocks or I/O.
+//
+//   decide(profile, state, input) → { events, commands }
+//   apply(state, event) → state
+//
+// decide says what follows from an input; apply is the only place where state changes. Root agents and subagents, live
+// runs and resumed runs use this one machine, so a resumed agent is the fold of its events. Ids and times arrive from
+// outside: the caller stamps the events (make_events).
+//
+// What the machine promises, whatever comes in and in whatever order:
+//   - each tool_call event is followed by exactly one tool_result event of the same call, in the log and in the prompt;
+//     in the prompt results stand in the order of the calls;
+//   - nothing stands between a turn's calls and its results; hints and background results follow them;
+//   - an agent that started ends once; afterwards inputs change nothing but what waits for the next run.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/messages/event.hpp>
+#include <troupe/runtime/agent_profile.hpp>
+#include <troupe/runtime/ports/model_provider.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace troupe {
+
+enum class agent_phase : std::uint8_t {
+  idle,     // no run; a root agent between two runs
+  thinking, // the model is asked, or is about to be
+  working,  // calls are open
+  grace,    // a limit was reached; the last model call is under way
+  ended,    // a child that has ended
+};
+
+// A call of the turn that is under way.
+struct open_call {
+  call_id call;
+  std::string name;
+  std::string arguments;
+  std::string blob;
+  bool asking = false;                    // a question about it is open
+  bool answered = false;                  // its question was answered
+  std::optional<tool_result_part> result; // set once
+
+  friend bool operator==(const open_call&, const open_call&) = default;
+};
+
+struct limit_reached {
+  errc code = errc::internal;
+  std::string message;
+  friend bool operator==(const limit_reached&, const limit_reached&) = default;
+};
+
+// Folded from the events of one agent. A root agent keeps its conversation over its runs.
+struct agent_state {
+  agent_number number = 0;
+  agent_phase phase = agent_phase::idle;
+  transcript conversation;
+  std::vector<part> answer;          // pieces of the model answer that is not yet part of the conversation
+  std::uint32_t turns = 0;           // model answers so far; numbers the turns of the session's whole life
+  std::uint32_t run_turns = 0;       // model answers in this run
+  std::uint32_t nudges = 0;          // in this run
+  bool repaired = false;             // the repair turn of an output schema was used in this run
+  std::vector<open_call> calls;      // of the current turn, in the model's order
+  std::uint32_t open = 0;            // calls without result
+  std::vector<steering_body> hints;  // wait for the next model call
+  std::vector<background_result_body> background; // likewise
+  std::optional<limit_reached> limit;
+  std::string last_text;             // what the model last said in this run
+  std::map<std::string, nlohmann::json> keys; // state keys that events wrote
+  std::uint32_t events = 0;          // events so far; numbers the next one
+  troupe::usage used;                // of all model answers
+
+  friend bool operator==(const agent_state& a, const agent_state& b);
+};
+
+// What may happen to an agent.
+namespace input {
+
+// Starts a run of the root, or the one run of a child.
+struct start {
+  content_ptr request;
+  std::string kind; // "root", "prebuilt", "spawned", "registry"
+  agent_number parent = 0;
+  bool background = false;
+};
+struct model_done {
+  model_response response;
+};
+// The call failed for good: retries are over.
+struct model_failed {
+  model_error error;
+};
+struct tool_done {
+  call_id call;
+  tool_result result;
+};
+struct child_done {
+  call_id call;
+  std::string name;
+  std::string model;
+  bool spawned = false;
+  troupe::outcome outcome;
+};
+// The start of these calls is stored; they may run now.
+struct durable {
+  std::vector<call_id> calls;
+};
+struct steer {
+  std::string text;
+  std::string by;
+};
+struct answer {
+  call_id question;
+  nlohmann::json value;
+  std::string by;
+};
+struct background_result {
+  background_result_body result;
+};
+enum class deadline_kind : std::uint8_t { run, grace };
+struct deadline {
+  deadline_kind kind;
+};
+// The run's budget has no tokens left for a model call.
+struct out_of_budget {
+  std::string message;
+};
+// A hook, or the shell, gives up the agent.
+struct give_up {
+  errc code;
+  std::string message;
+};
+struct cancel {
+  std::string by;
+};
+// The state was rebuilt from the log; what was under way is to be taken up again.
+struct resumed {};
+// Something worth telling that changes nothing.
+struct note {
+  event_body body;
+};
+
+} // namespace input
+
+using agent_input =
+    std::variant<input::start, input::model_done, input::model_failed, input::tool_done, input::child_done,
+                 input::durable, input::steer, input::answer, input::background_result, input::deadline,
+                 input::out_of_budget, input::give_up, input::cancel, input::resumed, input::note>;
+
+// What an agent wants done.
+namespace command {
+
+// build_request makes the request from the state.
+struct call_model {};
+struct cancel_model {};
+struct call_tool {
+  call_id call;
+  std::string name;
+  tool_ptr tool;
+  nlohmann::json arguments;
+};
+// Make what was decided so far durable, then feed input::durable with these calls.
+struct await_durability {
+  std::vector<call_id> calls;
+};
+struct cancel_tool {
+  call_id call;
+};
+struct start_child {
+  call_id call;
+  agent_profile_ptr profile;
+  content_ptr request;
+};
+struct cancel_child {
+  call_id call;
+  std::string by;
+};
+// The question's event is among the events; the clocks of the agent and its ancestors stand still until it is answered.
+struct ask {
+  call_id question;
+};
+struct question_closed {
+  call_id question;
+};
+struct set_deadline {
+  input::deadline_kind kind;
+  std::chrono::milliseconds after;
+};
+struct clear_deadline {
+  input::deadline_kind kind;
+};
+// The agent has ended; a child is gone after this.
+struct finish {
+  troupe::outcome outcome;
+};
+
+} // namespace command
+
+using agent_command =
+    std::variant<command::call_model, command::cancel_model, command::call_tool, command::await_durability,
+                 command::cancel_tool, command::start_child, command::cancel_child, command::ask,
+                 command::question_closed, command::set_deadline, command::clear_deadline, command::finish>;
+
+struct decided_event {
+  event_body body;
+  troupe::usage usage{};
+};
+
+struct step {
+  std::vector<decided_event> events;
+  std::vector<agent_command> commands;
+};
+
+// What the caller knows and the machine does not.
+struct decide_options {
+  bool answerable = false; // somebody can answer questions; otherwise `ask` is a denial that says so
+};
+
+[[nodiscard]] step decide(const agent_profile& profile, const agent_state& state, const agent_input& in,
+                          const decide_options& options = {});
+
+[[nodiscard]] agent_state apply(agent_state state, const event& e);
+
+// Folds the events of one agent, in their order.
+[[nodiscard]] agent_state fold(agent_number number, const std::vector<event>& events);
+
+// The decided events with their origin, time and index, not yet with a seq.
+[[nodiscard]] event_batch make_events(step& decided, const event_origin_ptr& origin, const agent_state& state,
+                                      timestamp now);
+
+// The request of the next model call. Requires phase thinking or grace.
+// `head` of the profile is used, or its grace_head in grace. `model` (the provider's name) and `stream` are left to the
+// caller.
+[[nodiscard]] model_request build_request(const agent_profile& profile, const agent_state& state);
+
+} // namespace troupe

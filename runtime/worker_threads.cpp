@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/runtime/worker_threads.hpp>
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace troupe {
+
+// Owned by the pool and by each thread, so that a thread that is left behind has what it needs.
+struct worker_threads::shared {
+  std::mutex mutex;
+  std::condition_variable wake;
+  std::condition_variable ended;
+  std::deque<job> jobs; // bounded by its user, the tool pool
+  bool closed = false;
+  std::size_t alive = 0;
+  std::size_t reporting = 0;
+
+  void run() {
+    std::unique_lock lock{mutex};
+    for (;;) {
+      wake.wait(lock, [this] { return closed || !jobs.empty(); });
+      if (closed)
+        break;
+      auto work = std::move(jobs.front());
+      jobs.pop_front();
+      lock.unlock();
+      auto tell = work();
+      work = nullptr;
+      lock.lock();
+      if (closed)
+        break;
+      ++reporting;
+      lock.unlock();
+      tell();
+      tell = nullptr;
+      lock.lock();
+      --reporting;
+    }
+    --alive;
+    ended.notify_all();
+  }
+};
+
+worker_threads::worker_threads(std::size_t threads) : shared_(std::make_shared<shared>()) {
+  for (std::size_t i = 0; i < threads; ++i)
+    add_thread();
+}
+
+worker_threads::~worker_threads() {
+  close(0);
+}
+
+void worker_threads::submit(job work) {
+  {
+    std::lock_guard lock{shared_->mutex};
+    if (shared_->closed)
+      return;
+    shared_->jobs.push_back(std::move(work));
+  }
+  shared_->wake.notify_one();
+}
+
+void worker_threads::add_thread() {
+  {
+    std::lock_guard lock{shared_->mutex};
+    if (shared_->closed)
+      return;
+    ++shared_->alive;
+  }
+  std::thread{[state = shared_] { state->run(); }}.detach();
+}
+
+std::size_t worker_threads::close(std::uint32_t limit_ms) {
+  std::unique_lock lock{shared_->mutex};
+  shared_->closed = true;
+  shared_->jobs.clear();
+  shared_->wake.notify_all();
+  shared_->ended.wait_for(lock, std::chrono::milliseconds{limit_ms}, [this] { return shared_->alive == 0; });
+  return shared_->alive;
+}
+
+} // namespace troupe
