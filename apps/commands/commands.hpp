@@ -1,0 +1,27 @@
+// The subcommands: each adds its options to the command line and is run when it was chosen.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "interrupt.hpp"
+
+#include <functional>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace troupe::cli {
+
+// What the chosen command does; gives the exit code.
+using action = std::function<int()>;
+
+void add_run(CLI::App& app, action& chosen, interrupt& signals);
+void add_agents(CLI::App& app, action& chosen);
+void add_models(CLI::App& app, action& chosen);
+#ifdef TROUPE_WITH_BENCH
+void add_bench(CLI::App& app, action& chosen);
+#endif
+
+} // namespace troupe::cli

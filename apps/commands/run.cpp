@@ -1,0 +1,234 @@
+// troupe run: one run of a root agent.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/commands.hpp"
+#include "exit_code.hpp"
+#include "live_tree.hpp"
+#include "log_file.hpp"
+#include "setup.hpp"
+#include "surface.hpp"
+
+#include <troupe/runtime/json_text.hpp>
+
+#include <CLI/App.hpp>
+
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+namespace troupe::cli {
+namespace {
+
+constexpr std::size_t max_prompt_bytes = std::size_t{4} << 20;
+constexpr std::size_t max_attachment_bytes = std::size_t{20} << 20;
+constexpr std::chrono::milliseconds redraw{100};
+
+struct run_arguments {
+  setup_options setup;
+  std::string agent;
+  std::string session;
+  std::vector<std::string> attachments;
+  bool events = false;
+  bool quiet = false;
+  std::string output = "text";
+  std::string log_file;
+  std::string prompt;
+};
+
+[[noreturn]] void stop(errc code, std::string message) {
+  throw config_error{{code, std::move(message)}};
+}
+
+std::string read_stdin() {
+  if (isatty(STDIN_FILENO) != 0)
+    stop(errc::bad_config, "There is no prompt. Give it as an argument or on stdin: troupe run \"Survey the workspace\".");
+  std::string text{std::istreambuf_iterator<char>{std::cin}, {}};
+  if (text.size() > max_prompt_bytes)
+    stop(errc::too_large, "The prompt is longer than " + std::to_string(max_prompt_bytes) + " bytes.");
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r'))
+    text.pop_back();
+  return text;
+}
+
+std::string base64(const std::string& bytes) {
+  static constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t group = 0;
+    for (std::size_t k = 0; k < 3; ++k)
+      group = group << 8U | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U);
+    for (std::size_t k = 0; k < 4; ++k)
+      text += i + k > bytes.size() ? '=' : letters[group >> (18U - 6U * k) & 0x3FU];
+  }
+  return text;
+}
+
+std::string mime_type(const std::string& path) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 10> known = {{
+      {".png", "image/png"}, {".jpg", "image/jpeg"}, {".jpeg", "image/jpeg"}, {".gif", "image/gif"},
+      {".webp", "image/webp"}, {".pdf", "application/pdf"}, {".wav", "audio/wav"}, {".mp3", "audio/mpeg"},
+      {".json", "application/json"}, {".csv", "text/csv"}}};
+  const auto extension = std::filesystem::path{path}.extension().string();
+  for (const auto& [ending, type] : known)
+    if (extension == ending)
+      return std::string{type};
+  return {};
+}
+
+part attach(const std::string& path) {
+  std::ifstream file{path, std::ios::binary};
+  if (!file)
+    stop(errc::bad_config, "The attachment " + path + " cannot be read.");
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  auto content = std::move(bytes).str();
+  if (content.size() > max_attachment_bytes)
+    stop(errc::too_large, "The attachment " + path + " is larger than " + std::to_string(max_attachment_bytes) + " bytes.");
+  const auto type = mime_type(path);
+  if (type.empty() || type.starts_with("text/") || type == "application/json") {
+    if (is_valid_utf8(content))
+      return {text_part{"Attached file " + std::filesystem::path{path}.filename().string() + ":\n" + content}, {}};
+    return {data_part{type.empty() ? "application/octet-stream" : type, base64(content), {}}, {}};
+  }
+  return {data_part{type, base64(content), {}}, {}};
+}
+
+void print_line(std::FILE* to, const std::string& line) {
+  std::fprintf(to, "%s\n", line.c_str());
+  std::fflush(to);
+}
+
+// Plain lines for logs and pipes: who begins, who ends, what goes wrong.
+bool worth_a_line(const event& e) {
+  switch (e.kind()) {
+  case event_kind::agent_started:
+  case event_kind::agent_ended:
+  case event_kind::warning:
+  case event_kind::error:
+  case event_kind::question:
+    return true;
+  default:
+    return false;
+  }
+}
+
+void follow_plainly(const run& r, const run_arguments& arguments) {
+  for (const auto& e : r) {
+    if (arguments.events)
+      print_line(stdout, dump_json(shown_json(e)));
+    else if (!arguments.quiet && worth_a_line(e))
+      print_line(stderr, shown_line(e));
+  }
+  if (r.missed() > 0)
+    print_line(stderr, "troupe: " + std::to_string(r.missed()) + " events were no longer kept and are not shown.");
+}
+
+void follow_with_tree(runtime& rt, const run& r) {
+  live_tree tree;
+  while (!r.wait_for(redraw))
+    if (auto snapshot = rt.engine().snapshot(r.session()); snapshot && !snapshot->sessions.empty())
+      tree.show(snapshot->sessions.front());
+}
+
+std::string summary(runtime& rt, const run& r, const outcome& o) {
+  auto snapshot = rt.engine().snapshot(r.session());
+  std::string text = "troupe: " + std::string{to_string(o.status())};
+  if (snapshot && !snapshot->sessions.empty()) {
+    const auto& t = snapshot->sessions.front().totals;
+    text += ", " + std::to_string(t.started) + " agents, " + std::to_string(t.count(event_kind::tool_call)) +
+            " tool calls, " + std::to_string(t.usage.total()) + " tokens";
+  }
+  return text + ", session " + r.session().str();
+}
+
+void print_outcome(const run& r, const outcome& o, const run_arguments& arguments) {
+  if (arguments.output == "json") {
+    nlohmann::json j = o;
+    j["text"] = shown(o.text());
+    if (j.contains("detail"))
+      j["detail"] = shown(o.detail());
+    j["session"] = r.session().str();
+    j["run"] = r.id().str();
+    return print_line(stdout, dump_json(j));
+  }
+  if (o.cancelled() && !o.text().empty())
+    print_line(stderr, "troupe: cancelled; what there is so far:");
+  if (o.failed() && !o.text().empty())
+    print_line(stderr, std::string{"troupe: what there is "} + (o.recovered() ? "after the limit:" : "so far:"));
+  if (!o.text().empty())
+    print_line(stdout, shown(o.text()));
+  if (o.failed())
+    print_line(stderr, "troupe: failed: " + std::string{to_string(o.code())} + ": " + shown(o.detail()));
+}
+
+int run_agent(const run_arguments& arguments, interrupt& signals) {
+  auto prepared = make_setup(arguments.setup);
+  if (!prepared)
+    throw config_error{prepared.failure()};
+  for (const auto& warning : prepared->warnings)
+    print_line(stderr, "troupe: warning: " + warning);
+  if (!arguments.agent.empty() && arguments.agent != prepared->root.name)
+    stop(errc::unknown_agent, "There is no root agent '" + arguments.agent + "'. The root agent is '" +
+                                  prepared->root.name + "'.");
+  auto prompt = arguments.prompt.empty() ? read_stdin() : arguments.prompt;
+  run_options options;
+  options.session = arguments.session;
+  for (const auto& path : arguments.attachments)
+    options.attachments.push_back(attach(path));
+  auto log = make_log(arguments.log_file);
+  prepared->runtime.log = log;
+  runtime rt{std::move(prepared->runtime)};
+  auto root = rt.create_deep_agent(std::move(prepared->root));
+  for (const auto& warning : root.warnings())
+    print_line(stderr, "troupe: warning: " + warning);
+  auto r = root.run(std::move(prompt), std::move(options));
+  signals.on_signal([r]() mutable { r.cancel("user"); });
+  const bool terminal = isatty(STDERR_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
+  if (terminal && !arguments.events && !arguments.quiet)
+    follow_with_tree(rt, r);
+  else
+    follow_plainly(r, arguments);
+  auto o = r.outcome();
+  signals.on_signal(nullptr);
+  if (!arguments.events)
+    print_outcome(r, o, arguments);
+  if (!arguments.quiet)
+    print_line(stderr, summary(rt, r, o));
+  return to_exit_code(o);
+}
+
+} // namespace
+
+void add_run(CLI::App& app, action& chosen, interrupt& signals) {
+  auto arguments = std::make_shared<run_arguments>();
+  auto& a = *arguments;
+  auto* command = app.add_subcommand("run", "Run the root agent on a prompt and print its answer");
+  command->add_option("-c,--config", a.setup.config_file, "Configuration; troupe.yaml in the working folder by default");
+  command->add_option("--agent", a.agent, "Name of the root agent");
+  command->add_option("--model", a.setup.model, "Model of the root agent: an id of the catalogue");
+  command->add_option("--session", a.session, "Name of the session");
+  command->add_option("--workspace", a.setup.workspace, "Folder of the file tools; the working folder by default");
+  command->add_option("--attach", a.attachments, "File that goes with the prompt (may be given several times)")
+      ->allow_extra_args(false);
+  command->add_flag("--events", a.events, "Print each event as one line of JSON on stdout, instead of the answer");
+  command->add_option("--output", a.output, "Form of the answer")->check(CLI::IsMember({"text", "json"}));
+  command->add_flag("-q,--quiet", a.quiet, "Print the answer only");
+  command->add_option("--log", a.log_file, "File for the log, as lines of JSON");
+  command->add_flag("!--lenient", a.setup.strict, "Unknown keys of the configuration are warnings");
+  command->add_option("prompt", a.prompt, "What the agent is to do; read from stdin when it is left out");
+  command->footer("Exit codes: 0 completed, 1 failed, 2 usage or configuration, 3 cancelled, 4 needs input.\n"
+                  "Ctrl-C cancels the run and shows what there is; a second one ends at once.");
+  command->callback([&chosen, &signals, arguments] { chosen = [&signals, arguments] { return run_agent(*arguments, signals); }; });
+}
+
+} // namespace troupe::cli

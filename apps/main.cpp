@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/commands.hpp"
+#include "exit_code.hpp"
+#include "interrupt.hpp"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include <sys/resource.h>
+
+#include <cstdio>
+#include <exception>
+
+namespace {
+
+// An agent may hold a connection of its own, so the soft limit of open files is too low for many of them.
+void raise_file_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
+}
+
+int run_program(int count, char** arguments) {
+  troupe::cli::interrupt signals;
+  CLI::App app{"troupe runs LLM agents: a root agent that delegates to subagents, many in parallel."};
+  app.set_version_flag("--version", "troupe " TROUPE_VERSION);
+  app.require_subcommand(1);
+  troupe::cli::action chosen;
+  troupe::cli::add_run(app, chosen, signals);
+  troupe::cli::add_agents(app, chosen);
+  troupe::cli::add_models(app, chosen);
+#ifdef TROUPE_WITH_BENCH
+  troupe::cli::add_bench(app, chosen);
+#endif
+  try {
+    app.parse(count, arguments);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? troupe::cli::exit_completed : troupe::cli::exit_usage;
+  }
+  return chosen();
+}
+
+} // namespace
+
+int main(int count, char** arguments) {
+  try {
+    raise_file_limit();
+    return run_program(count, arguments);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "troupe: %s\n", e.what());
+    return troupe::cli::exit_usage;
+  }
+}

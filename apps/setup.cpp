@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "setup.hpp"
+
+#include <troupe/runtime/config.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace troupe::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* default_file = "troupe.yaml";
+
+std::vector<tool_ref> default_tools() {
+  return {"read_file", "write_file", "edit_file", "list_directory", "glob", "grep_search", "todo"};
+}
+
+deep_agent default_root() {
+  deep_agent root;
+  root.name = "troupe";
+  root.model = "scenario";
+  root.instruction = "You work in a workspace of files. Break large jobs into focused parts, give each to a subagent, and "
+                     "put the results together.";
+  root.tools = default_tools();
+  root.subagents = {{.name = "reviewer", .goal = "Review plans and drafts for mistakes and gaps."}};
+  root.spawn = spawn_config{};
+  return root;
+}
+
+// What the file asks for and this version does not have.
+std::vector<std::string> missing_parts(const config& c) {
+  std::vector<std::string> missing;
+  if (c.session.store != "memory")
+    missing.push_back("session.store: '" + c.session.store + "' is not available in this version; use \"memory\".");
+  if (c.sandbox.backend != sandbox_backend::none)
+    missing.emplace_back("sandbox.backend: there is no sandbox in this version; leave it out.");
+  if (!c.mcp_servers.is_null() && !c.mcp_servers.empty())
+    missing.emplace_back("mcp_servers: there are no MCP servers in this version; leave them out.");
+  if (!c.skills.empty())
+    missing.emplace_back("skills: there are no skills in this version; leave them out.");
+  return missing;
+}
+
+deep_agent root_of(const config& c) {
+  deep_agent root;
+  root.name = c.name;
+  root.description = c.description;
+  root.instruction = c.instruction;
+  root.model = !c.model.empty() ? c.model : !c.models.empty() ? c.models.front().id : "scenario";
+  root.thinking = c.thinking;
+  root.temperature = c.temperature;
+  root.tools = c.tools ? *c.tools : default_tools();
+  root.output_schema = c.output_schema;
+  root.subagents = c.subagents;
+  root.spawn = c.spawn;
+  root.limits = c.limits;
+  root.run = c.run;
+  root.policy = c.policy;
+  if (c.policy_default != policy_decision::allow)
+    root.policy.push_back({.tool = "*", .agent = "*", .decision = c.policy_default});
+  return root;
+}
+
+result<std::string> read_config(const std::string& path) {
+  std::ifstream file{path, std::ios::binary};
+  if (!file)
+    return error{errc::bad_config, "The configuration " + path + " cannot be read."};
+  std::ostringstream text;
+  text << file.rdbuf();
+  return std::move(text).str();
+}
+
+result<setup> from_file(const std::string& path, bool strict) {
+  auto text = read_config(path);
+  if (!text)
+    return std::move(text).failure();
+  config_options how;
+  how.strict = strict;
+  auto loaded = parse_config(*text, path, how);
+  if (has_errors(loaded.issues))
+    return error{errc::bad_config, "The configuration cannot be used:\n" + join_issues(loaded.issues)};
+  if (auto missing = missing_parts(loaded.value); !missing.empty()) {
+    std::string message = "The configuration cannot be used:";
+    for (const auto& m : missing)
+      message += "\n" + path + ": " + m;
+    return error{errc::bad_config, std::move(message)};
+  }
+  setup s;
+  s.config_file = path;
+  for (const auto& issue : loaded.issues)
+    s.warnings.push_back(to_string(issue));
+  const auto folder = fs::path{path}.parent_path();
+  s.root = root_of(loaded.value);
+  s.runtime.models = loaded.value.models;
+  for (auto& model : s.runtime.models)
+    if (!model.scenario.empty() && fs::path{model.scenario}.is_relative())
+      model.scenario = (folder / model.scenario).string();
+  s.runtime.workspace = folder / loaded.value.sandbox.workspace;
+  if (s.runtime.workspace.empty())
+    s.runtime.workspace = ".";
+  auto agents = folder / loaded.value.agents_folder;
+  if (fs::is_directory(agents))
+    s.runtime.agents_folder = agents;
+  s.runtime.idle_after = loaded.value.session.idle_after;
+  return s;
+}
+
+} // namespace
+
+result<setup> make_setup(const setup_options& options) {
+  setup s;
+  auto file = options.config_file;
+  if (file.empty() && fs::exists(default_file))
+    file = default_file;
+  if (file.empty()) {
+    s.root = default_root();
+    s.runtime.workspace = ".";
+  } else {
+    auto loaded = from_file(file, options.strict);
+    if (!loaded)
+      return loaded;
+    s = std::move(*loaded);
+  }
+  if (!options.workspace.empty())
+    s.runtime.workspace = options.workspace;
+  if (!fs::is_directory(s.runtime.workspace))
+    return error{errc::bad_config, "The workspace " + s.runtime.workspace.string() + " is not a folder."};
+  if (!options.model.empty())
+    s.root.model = options.model;
+  return s;
+}
+
+} // namespace troupe::cli

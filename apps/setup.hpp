@@ -1,0 +1,32 @@
+// From options and a configuration file to a runtime and its root agent.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/messages/result.hpp>
+#include <troupe/troupe.hpp>
+
+#include <string>
+#include <vector>
+
+namespace troupe::cli {
+
+struct setup_options {
+  std::string config_file; // empty: troupe.yaml in the working folder, where there is one
+  std::string workspace;   // empty: what the configuration says, else the working folder
+  std::string model;       // empty: what the configuration says
+  bool strict = true;
+};
+
+struct setup {
+  runtime_options runtime;
+  deep_agent root;
+  std::vector<std::string> warnings;
+  std::string config_file; // empty: none was read
+};
+
+// Without a configuration the root has the file tools, a todo list, a reviewer and may make up subagents, and the
+// embedded scenario model plays it. Fails with bad_config; the message has a line for each mistake.
+[[nodiscard]] result<setup> make_setup(const setup_options& options);
+
+} // namespace troupe::cli

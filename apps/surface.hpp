@@ -1,0 +1,24 @@
+// What the terminal shows of events: secrets masked, control characters inert.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/messages/event.hpp>
+
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+namespace troupe::cli {
+
+// Text of models, tools and users, for a terminal or a pipe.
+[[nodiscard]] std::string shown(std::string_view text);
+
+// An event as one JSON value; its texts are masked, ids and names are not touched.
+[[nodiscard]] nlohmann::json shown_json(const event& e);
+
+// An event as one line.
+[[nodiscard]] std::string shown_line(const event& e);
+
+} // namespace troupe::cli
