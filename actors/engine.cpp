@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 namespace troupe::actors {
@@ -22,6 +23,24 @@ constexpr std::uint32_t thread_limit_ms = 200;
 timestamp system_time() {
   return std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
 }
+
+// The way of a watcher to the observer, as long as there is one.
+struct watcher_link {
+  std::mutex mutex;
+  observer_handle observer;
+  std::shared_ptr<std::atomic<int>> watchers;
+
+  void leave(std::uint64_t number) {
+    watchers->fetch_sub(1);
+    std::lock_guard lock{mutex};
+    if (observer)
+      caf::anon_send(observer, watch_partials{number, {}, nullptr});
+  }
+  void close() {
+    std::lock_guard lock{mutex};
+    observer = nullptr;
+  }
+};
 
 class engine_impl final : public actor_engine {
  public:
@@ -37,6 +56,8 @@ class engine_impl final : public actor_engine {
     environment->wall_clock = options.wall_clock ? options.wall_clock : system_time;
     environment->watchers = watchers_;
     environment->options.idle_after = options.idle_after;
+    link_->observer = observer_;
+    link_->watchers = watchers_;
     sessions_ = spawn_sessions(system_, std::move(environment));
   }
 
@@ -75,10 +96,8 @@ class engine_impl final : public actor_engine {
     const auto number = next_watcher_.fetch_add(1);
     watchers_->fetch_add(1);
     caf::anon_send(observer_, watch_partials{number, session, std::move(sink)});
-    auto leave = [counter = watchers_, observer = observer_, number](void*) {
-      counter->fetch_sub(1);
-      caf::anon_send(observer, watch_partials{number, {}, nullptr});
-    };
+    // The watch may outlive the engine.
+    auto leave = [link = link_, number](void*) { link->leave(number); };
     return {static_cast<void*>(this), std::move(leave)};
   }
 
@@ -115,6 +134,7 @@ class engine_impl final : public actor_engine {
   void end_actors() {
     tool_threads_->close(thread_limit_ms);
     models_->end_gateways();
+    link_->close();
     caf::anon_send_exit(sessions_, caf::exit_reason::user_shutdown);
     caf::anon_send_exit(observer_, caf::exit_reason::user_shutdown);
     caf::anon_send_exit(tools_, caf::exit_reason::user_shutdown);
@@ -136,6 +156,7 @@ class engine_impl final : public actor_engine {
   std::shared_ptr<shared_models> models_ = std::make_shared<shared_models>();
   std::shared_ptr<std::atomic<int>> watchers_ = std::make_shared<std::atomic<int>>(0);
   std::atomic<std::uint64_t> next_watcher_{1};
+  std::shared_ptr<watcher_link> link_ = std::make_shared<watcher_link>();
   system_config config_;
   caf::actor_system system_;
   observer_handle observer_;

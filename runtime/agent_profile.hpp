@@ -9,6 +9,7 @@
 #include <troupe/runtime/hooks.hpp>
 #include <troupe/runtime/json_schema.hpp>
 #include <troupe/runtime/policy.hpp>
+#include <troupe/runtime/text_template.hpp>
 
 #include <map>
 #include <memory>
@@ -72,6 +73,8 @@ struct agent_profile {
   bool has_exclusive_tools = false;
   std::shared_ptr<const json_schema> input;        // what `request` is checked against; null: an object with `request`
   std::string input_key = "request";               // the one property of the input schema, else "prompt"
+  std::shared_ptr<const text_template> instruction; // null unless the system text uses what the caller gives
+  std::map<std::string, std::string, std::less<>> instruction_values; // the other names that it may use
   std::shared_ptr<const json_schema> output;       // null: the answer is text
   std::shared_ptr<const nlohmann::json> output_schema;
   std::shared_ptr<const policy> rules;             // null: all is allowed

@@ -48,6 +48,18 @@ result<std::vector<bound_tool>> choose_tools(const delegation& allowed, const js
   return chosen;
 }
 
+// The same agent with another system text.
+agent_profile_ptr with_instruction(const agent_profile& profile, std::string system) {
+  auto changed = std::make_shared<agent_profile>(profile);
+  auto head = std::make_shared<prompt_head>(*profile.head);
+  auto grace = std::make_shared<prompt_head>(*profile.grace_head);
+  head->system = system;
+  grace->system = std::move(system);
+  changed->head = std::move(head);
+  changed->grace_head = std::move(grace);
+  return changed;
+}
+
 } // namespace
 
 child_order order_prebuilt(const agent_profile_ptr& child, const json& arguments) {
@@ -64,12 +76,18 @@ result<child_order> order_dispatch(const agent_profile& parent, const json& argu
   if (found == agents.end())
     return error{errc::unknown_agent, "There is no agent '" + name + "'. Agents: " + names_of(agents) + "."};
   const auto& child = found->second;
-  if (child->input != nullptr) {
-    json mapped = {{child->input_key, prompt}};
+  const json mapped = {{child->input_key, prompt}};
+  if (child->input != nullptr)
     if (auto fits = child->input->validate(mapped, errc::bad_arguments, "The prompt for agent '" + name + "'"); !fits)
       return fits.failure();
-  }
-  return child_order{child, text_request(prompt)};
+  if (child->instruction == nullptr)
+    return child_order{child, text_request(prompt)};
+  auto values = child->instruction_values;
+  values.insert_or_assign(child->input_key, prompt);
+  auto system = child->instruction->render(values);
+  if (!system)
+    return std::move(system).failure();
+  return child_order{with_instruction(*child, std::move(*system)), text_request(prompt)};
 }
 
 result<child_order> order_spawn(const agent_profile& parent, const json& arguments,

@@ -327,7 +327,25 @@ class root_builder {
     }
     if (draft_.fault())
       return nullptr;
-    return child.finish(d.instruction.empty() ? prompt_text::instruction_from_goal(d.name, d.goal) : d.instruction);
+    return child.finish(instruct(child, d));
+  }
+
+  // The system text. What only a call can fill in is left to it (agent_profile::instruction).
+  std::string instruct(profile_draft& child, const agent_definition& d) const {
+    if (d.instruction.empty())
+      return prompt_text::instruction_from_goal(d.name, d.goal);
+    if (d.file.empty())
+      return d.instruction; // text in code stands for itself
+    std::map<std::string, std::string, std::less<>> values = {
+        {"today", environment_.today}, {"model", child.profile.model}, {"agent_name", d.name}};
+    auto text = text_template::compile(d.instruction);
+    const bool uses_input = std::any_of(text.placeholders().begin(), text.placeholders().end(),
+                                        [&](const placeholder& p) { return !values.contains(p.name); });
+    if (!uses_input)
+      return text.render(values).value_or(d.instruction);
+    child.profile.instruction = std::make_shared<const text_template>(std::move(text));
+    child.profile.instruction_values = std::move(values);
+    return d.instruction;
   }
 
   std::vector<tool_ptr> child_tools(const agent_definition& d) {

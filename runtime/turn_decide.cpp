@@ -295,7 +295,7 @@ class decider {
       return {};
     const bool dispatch = checked.tool->route == tool_route::dispatch;
     auto also = dispatch ? checked.arguments.value("agent_name", std::string{}) : std::string{};
-    return profile_.rules->decide({call.name, also, profile_.name, checked.arguments});
+    return profile_.rules->decide(call.name, profile_.name, checked.arguments, also);
   }
 
   void ask(const open_call& call, json schema, std::string message, std::string reason) {

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/embed/internal/provider_factory.hpp>
+#include <troupe/net/providers/openai.hpp>
+#include <troupe/runtime/scenario/scenario.hpp>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+namespace troupe {
+namespace {
+
+constexpr std::size_t max_scenario_bytes = std::size_t{4} << 20;
+
+error fault(const model_spec& spec, const std::string& what) {
+  return {errc::bad_config, "Model '" + spec.id + "': " + what};
+}
+
+result<std::string> read_file(const model_spec& spec, const std::string& path, std::size_t max_bytes) {
+  std::ifstream file{path, std::ios::binary};
+  if (!file)
+    return fault(spec, "the file " + path + " cannot be read.");
+  std::ostringstream text;
+  text << file.rdbuf();
+  auto content = std::move(text).str();
+  if (content.size() > max_bytes)
+    return fault(spec, "the file " + path + " is larger than " + std::to_string(max_bytes) + " bytes.");
+  return content;
+}
+
+result<std::string> find_key(const model_spec& spec) {
+  if (!spec.api_key_env.empty()) {
+    const char* value = std::getenv(spec.api_key_env.c_str());
+    if (value == nullptr || *value == '\0')
+      return fault(spec, "the environment variable " + spec.api_key_env + " that holds its key is not set.");
+    return std::string{value};
+  }
+  if (spec.api_key_file.empty())
+    return std::string{};
+  auto text = read_file(spec, spec.api_key_file, 64 * 1024);
+  if (!text)
+    return text;
+  while (!text->empty() && (text->back() == '\n' || text->back() == '\r' || text->back() == ' '))
+    text->pop_back();
+  return text;
+}
+
+result<std::shared_ptr<model_provider>> make_scenario(const model_spec& spec, timer& clock) {
+  if (spec.scenario.empty())
+    return load_scenario(builtin_scenario(), "the embedded scenario", clock);
+  auto text = read_file(spec, spec.scenario, max_scenario_bytes);
+  if (!text)
+    return std::move(text).failure();
+  return load_scenario(*text, spec.scenario, clock);
+}
+
+} // namespace
+
+result<std::shared_ptr<model_provider>> make_provider(const model_spec& spec,
+                                                      const std::shared_ptr<net::http_client>& client, timer& clock) {
+  if (spec.id.empty())
+    return error{errc::bad_config, "A model needs an id."};
+  if (spec.provider == "scenario")
+    return make_scenario(spec, clock);
+  if (spec.provider != "openai")
+    return fault(spec, "there is no provider '" + spec.provider + "'. Providers: openai, scenario.");
+  auto key = find_key(spec);
+  if (!key)
+    return std::move(key).failure();
+  net::openai_options options;
+  if (!spec.base_url.empty())
+    options.base_url = spec.base_url;
+  options.api_key = std::move(*key);
+  auto provider = net::make_openai_provider(std::move(options), client);
+  if (!provider)
+    return fault(spec, provider.failure().message);
+  return provider;
+}
+
+} // namespace troupe

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/embed/internal/provider_factory.hpp>
+#include <troupe/embed/internal/run_state.hpp>
+#include <troupe/embed/internal/runtime_core.hpp>
+#include <troupe/runtime/tools/file_tools.hpp>
+#include <troupe/runtime/tools/todo.hpp>
+
+#include <array>
+#include <cstdio>
+#include <utility>
+
+namespace troupe {
+namespace {
+
+actors::engine_options engine_options(const runtime_options& options) {
+  actors::engine_options e;
+  e.threads = options.threads;
+  e.tool_threads = options.tool_threads;
+  e.idle_after = options.idle_after;
+  e.store = options.store;
+  return e;
+}
+
+std::string today() {
+  const std::chrono::year_month_day date{std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now())};
+  std::array<char, 32> text{};
+  auto length = std::snprintf(text.data(), text.size(), "%04d-%02u-%02u", static_cast<int>(date.year()),
+                              static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+  return {text.data(), static_cast<std::size_t>(length)};
+}
+
+template <class T>
+T value_or_throw(result<T> r) {
+  if (!r)
+    throw config_error{r.failure()};
+  return std::move(*r);
+}
+
+} // namespace
+
+runtime_core::runtime_core(runtime_options options)
+    : options_(std::move(options)), io_({options_.io_threads}), client_(std::make_shared<net::http_client>(io_)),
+      dispatcher_(std::make_unique<dispatcher>(options_.log)), engine_(actors::make_engine(engine_options(options_))) {
+  add_tools();
+  add_model({.id = "scenario", .provider = "scenario", .description = "embedded: plays rules, needs no key"});
+  for (const auto& spec : options_.models)
+    add_model(spec);
+}
+
+runtime_core::~runtime_core() {
+  for (const auto& who : engine_->shutdown(options_.shutdown_timeout))
+    log(log_level::warning, "Still running at shutdown: " + who);
+  engine_.reset();
+}
+
+void runtime_core::add_tools() {
+  tools_.emplace("todo", tools::todo());
+  if (!options_.workspace.empty())
+    for (auto& tool : value_or_throw(tools::file_tools(options_.workspace)))
+      tools_.emplace(tool->name, tool);
+  for (const auto& tool : options_.tools)
+    if (!tools_.emplace(tool->name, tool).second)
+      throw config_error{{errc::name_clash, "Two tools are named '" + tool->name + "'."}};
+}
+
+void runtime_core::add_model(const model_spec& spec) {
+  {
+    std::lock_guard lock{mutex_};
+    if (descriptions_.contains(spec.id) && spec.id != "scenario")
+      throw config_error{{errc::name_clash, "Two models have the id '" + spec.id + "'."}};
+  }
+  add_model(spec.id, value_or_throw(make_provider(spec, client_, io_)), spec.description, spec);
+}
+
+void runtime_core::add_model(const std::string& id, std::shared_ptr<model_provider> provider, std::string description,
+                             const model_spec& limits) {
+  actors::engine_model model;
+  model.id = id;
+  model.provider = std::move(provider);
+  model.model = limits.model.empty() ? id : limits.model;
+  model.max_concurrency = limits.max_concurrency;
+  model.retries.max_retries = limits.max_retries;
+  model.max_output_tokens = limits.max_output_tokens;
+  engine_->add_model(std::move(model));
+  std::lock_guard lock{mutex_};
+  descriptions_.insert_or_assign(id, std::move(description));
+}
+
+build_environment runtime_core::environment(const std::vector<std::string>& reserved) {
+  build_environment e;
+  e.today = today();
+  {
+    std::lock_guard lock{mutex_};
+    e.tools = tools_;
+    e.models = descriptions_;
+  }
+  if (options_.agents_folder.empty() && options_.user_agents_folder.empty())
+    return e;
+  registry_options folders;
+  folders.project_folder = options_.agents_folder;
+  folders.user_folder = options_.user_agents_folder;
+  folders.reserved = reserved;
+  registry agents{std::move(folders)};
+  for (const auto& issue : agents.reload().issues)
+    log(issue.is_error ? log_level::error : log_level::warning, to_string(issue));
+  e.agents = agents.all();
+  return e;
+}
+
+std::map<std::string, std::string> runtime_core::models() {
+  std::lock_guard lock{mutex_};
+  return descriptions_;
+}
+
+runtime::runtime(runtime_options options) : core_(std::make_shared<runtime_core>(std::move(options))) {}
+
+runtime::~runtime() = default;
+
+agent runtime::create_deep_agent(deep_agent spec) {
+  const auto known = core_->models();
+  for (const auto& model : spec.available_models)
+    if (!known.contains(model.id))
+      core_->add_model(model);
+  root_spec root;
+  root.name = std::move(spec.name);
+  root.model = std::move(spec.model);
+  root.instruction = std::move(spec.instruction);
+  root.description = std::move(spec.description);
+  root.tools = std::move(spec.tools);
+  root.subagents = std::move(spec.subagents);
+  root.spawn = std::move(spec.spawn);
+  root.thinking = spec.thinking;
+  root.temperature = spec.temperature;
+  root.output_schema = std::move(spec.output_schema);
+  root.limits = spec.limits;
+  root.before_and_after = std::move(spec.before_and_after);
+  if (!spec.policy.empty())
+    root.rules = std::make_shared<const policy>(value_or_throw(policy::compile(std::move(spec.policy))));
+  std::vector<std::string> reserved{root.name};
+  for (const auto& child : root.subagents)
+    reserved.push_back(child.name);
+  auto built = value_or_throw(build_root(root, core_->environment(reserved)));
+  agent made;
+  made.core_ = core_;
+  made.profile_ = std::move(built.profile);
+  made.limits_ = spec.run;
+  made.warnings_ = std::move(built.warnings);
+  for (const auto& warning : made.warnings_)
+    core_->log(log_level::warning, warning);
+  return made;
+}
+
+void runtime::add_model(const std::string& id, std::shared_ptr<model_provider> provider, std::string description) {
+  core_->add_model(id, std::move(provider), std::move(description), {});
+}
+
+std::map<std::string, std::string> runtime::models() const {
+  return core_->models();
+}
+
+std::vector<tool_ptr> runtime::tools() const {
+  std::vector<tool_ptr> all;
+  for (const auto& [name, tool] : core_->environment({}).tools)
+    all.push_back(tool);
+  return all;
+}
+
+engine& runtime::engine() noexcept {
+  return core_->to();
+}
+
+std::vector<std::string> runtime::shutdown(std::chrono::milliseconds limit) {
+  return core_->shutdown(limit);
+}
+
+run agent::run(std::string prompt, run_options options) const {
+  auto core = core_.lock();
+  if (core == nullptr)
+    throw config_error{{errc::shutting_down, "The runtime of agent '" + profile_->name + "' has ended."}};
+  if (!options.session.empty() && !valid_session_id(options.session))
+    throw config_error{{errc::bad_config, "The session name '" + options.session +
+                                              "' cannot be used: letters, digits and '-_.:', at most 128."}};
+  const auto session = options.session.empty() ? make_session_id() : session_id{std::move(options.session)};
+  auto message = make_text(role::user, std::move(prompt));
+  for (auto& attachment : options.attachments)
+    message.parts.push_back(std::move(attachment));
+  auto feed = std::make_shared<run_feed>(session, core->to().store());
+  run_request request;
+  request.session = session;
+  request.root = profile_;
+  request.message = std::make_shared<const content>(std::move(message));
+  request.limits = limits_;
+  request.answerable = options.answerable;
+  request.busy = options.busy;
+  core->to().start(std::move(request), feed);
+  return troupe::run{std::make_shared<run_state>(core_, session, std::move(feed))};
+}
+
+} // namespace troupe

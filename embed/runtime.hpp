@@ -1,0 +1,136 @@
+// The runtime: threads, models, sessions and the agents that are made in it.
+//
+//   troupe::runtime rt;
+//   auto analyst = rt.create_deep_agent({.name = "analyst", .model = "scenario", .instruction = "…"});
+//   auto run = analyst.run("Why did sales drop?");
+//   for (const troupe::event& e : run) std::cout << troupe::to_line(e) << '\n';
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/embed/run.hpp>
+#include <troupe/runtime/definition.hpp>
+#include <troupe/runtime/hooks.hpp>
+#include <troupe/runtime/log.hpp>
+#include <troupe/runtime/policy.hpp>
+#include <troupe/runtime/ports/engine.hpp>
+#include <troupe/runtime/ports/session_store.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+// Thrown where a declaration cannot be used; what() says what, where, and what would be right.
+class config_error : public std::runtime_error {
+ public:
+  explicit config_error(const error& e) : std::runtime_error(to_string(e)), error_(e) {}
+  [[nodiscard]] const error& why() const noexcept { return error_; }
+
+ private:
+  error error_;
+};
+
+struct runtime_options {
+  std::vector<model_spec> models{};     // besides "scenario", the embedded model, which is always there
+  std::vector<tool_ptr> tools{};        // known by name to all agents
+  std::filesystem::path workspace{};    // root of the built-in file tools; empty: no file tools
+  std::filesystem::path agents_folder{};      // *.md files of agents for invoke_agent; empty: none
+  std::filesystem::path user_agents_folder{}; // likewise, of the user
+  std::shared_ptr<session_store> store{};     // null: memory
+  std::size_t threads = 0;              // for agents; 0: one a core
+  std::size_t io_threads = 1;           // for the network
+  std::size_t tool_threads = 0;         // for tools that may block; 0: two a core, at least four
+  std::chrono::milliseconds shutdown_timeout{5'000};
+  std::chrono::milliseconds idle_after{60'000}; // then a session without work gives its memory back
+  log_sink log{};                       // empty: nothing is logged
+};
+
+// A root agent and all that it may delegate to.
+struct deep_agent {
+  std::string name = "troupe";
+  std::string model = "scenario";
+  std::string instruction{};
+  std::vector<tool_ref> tools{};
+  std::vector<model_spec> available_models{}; // added to the runtime's
+  std::vector<subagent_spec> subagents{};
+  std::optional<spawn_config> spawn{};        // absent: it makes up no agents
+  std::string description{};
+  thinking_level thinking = thinking_level::automatic;
+  std::optional<double> temperature{};
+  nlohmann::json output_schema{};
+  agent_limits limits{};
+  run_limits run{};
+  std::vector<policy_rule> policy{};
+  std::shared_ptr<const hooks> before_and_after{};
+};
+
+struct run_options {
+  std::string session{};        // goes on with this session; empty: a new one
+  bool answerable = false;      // somebody answers questions through run::answer
+  on_busy busy = on_busy::wait; // another run of the session is under way
+  std::vector<part> attachments{}; // data parts that go with the prompt
+};
+
+class runtime_core;
+
+// A root agent of a runtime. Copyable; thread-safe; does not keep the runtime alive.
+class agent {
+ public:
+  // Starts a run and returns at once.
+  // Throws config_error when the session's name is not usable (letters, digits and "-_.:", at most 128), or when the
+  // runtime has ended.
+  [[nodiscard]] troupe::run run(std::string prompt, run_options options = {}) const;
+
+  [[nodiscard]] const agent_profile& profile() const noexcept { return *profile_; }
+  // What could be better in its declaration.
+  [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }
+
+ private:
+  friend class runtime;
+  std::weak_ptr<runtime_core> core_;
+  agent_profile_ptr profile_;
+  run_limits limits_;
+  std::vector<std::string> warnings_;
+};
+
+// Owns threads, stores and connections. Thread-safe.
+//
+// The destructor refuses new work, cancels what runs and waits at most shutdown_timeout; what still runs then is logged.
+// A tool that never returns keeps its own thread and what it holds, and nothing else.
+class runtime {
+ public:
+  // Throws config_error when a model or folder cannot be used.
+  explicit runtime(runtime_options options = {});
+  ~runtime();
+  runtime(const runtime&) = delete;
+  runtime& operator=(const runtime&) = delete;
+
+  // Throws config_error when names, schemas or models do not fit together.
+  [[nodiscard]] agent create_deep_agent(deep_agent spec);
+
+  // A model in code, such as a function_model.
+  void add_model(const std::string& id, std::shared_ptr<model_provider> provider, std::string description = {});
+
+  // What is known by name: catalogue id → description, and tools.
+  [[nodiscard]] std::map<std::string, std::string> models() const;
+  [[nodiscard]] std::vector<tool_ptr> tools() const;
+
+  // The port for servers and for programs of several sessions.
+  [[nodiscard]] troupe::engine& engine() noexcept;
+
+  // Ends now what the destructor would end; gives what still runs after `limit`.
+  std::vector<std::string> shutdown(std::chrono::milliseconds limit);
+
+ private:
+  std::shared_ptr<runtime_core> core_;
+};
+
+} // namespace troupe

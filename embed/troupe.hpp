@@ -1,0 +1,14 @@
+// troupe: many LLM agents in one process. The one header that a program includes.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/embed/run.hpp>
+#include <troupe/embed/runtime.hpp>
+#include <troupe/messages/event.hpp>
+#include <troupe/messages/outcome.hpp>
+#include <troupe/runtime/definition.hpp>
+#include <troupe/runtime/function_model.hpp>
+#include <troupe/runtime/hooks.hpp>
+#include <troupe/runtime/policy.hpp>
+#include <troupe/runtime/typed_tool.hpp>

@@ -1,0 +1,186 @@
+// An actor system on CAF's deterministic coordinator: one thread, virtual time, and models that the test answers.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "support/profiles.hpp"
+
+#include <troupe/actors/model_gateway.hpp>
+#include <troupe/actors/observer.hpp>
+#include <troupe/actors/sessions.hpp>
+#include <troupe/actors/tool_pool.hpp>
+#include <troupe/runtime/stores/memory_store.hpp>
+
+#include <caf/scheduler/test_coordinator.hpp>
+#include <doctest/doctest.h>
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+namespace troupe::test {
+
+// A model whose calls wait until the test answers them.
+class held_model final : public model_provider {
+ public:
+  struct held_call {
+    std::shared_ptr<const model_request> request;
+    std::shared_ptr<model_sink> sink; // null when the call was cancelled
+  };
+
+  std::unique_ptr<model_call> start(std::shared_ptr<const model_request> request,
+                                    std::shared_ptr<model_sink> sink) override {
+    if (auto found = crashes.find(request->agent); found != crashes.end() && found->second-- > 0)
+      throw std::runtime_error{"the provider broke"};
+    auto held = std::make_shared<held_call>(held_call{std::move(request), std::move(sink)});
+    calls.push_back(held);
+    return std::make_unique<handle>(held);
+  }
+
+  // The oldest call of the agent that waits, or null.
+  std::shared_ptr<held_call> waiting(const std::string& agent) {
+    for (const auto& c : calls)
+      if (c->sink && c->request->agent == agent)
+        return c;
+    return nullptr;
+  }
+
+  std::deque<std::shared_ptr<held_call>> calls;
+  std::map<std::string, int> crashes; // agent → how many of its calls throw, which kills the actor
+
+ private:
+  class handle final : public model_call {
+   public:
+    explicit handle(std::shared_ptr<held_call> held) : held_(std::move(held)) {}
+    handle(const handle&) = delete;
+    handle& operator=(const handle&) = delete;
+    ~handle() override { held_->sink.reset(); }
+
+   private:
+    std::shared_ptr<held_call> held_;
+  };
+};
+
+class actor_fixture {
+ public:
+  explicit actor_fixture(std::uint32_t places = 1000) {
+    coordinator().clock().current_time += std::chrono::hours{1};
+    auto gate = std::make_shared<actors::model_gate>(places);
+    gateway = actors::spawn_gateway(system, gate);
+    gate->attach(gateway);
+    for (const auto* id : {"fast", "strong"})
+      models->put(id, {model, id, gate, gateway, retry_policy{}, {}});
+    auto environment = std::make_shared<actors::supervisor_environment>();
+    environment->store = store;
+    environment->observer = observer = actors::spawn_observer(system, {});
+    environment->tools = tools = actors::spawn_tool_pool(system, threads, {});
+    environment->models = models;
+    environment->wall_clock = [this] {
+      return timestamp{std::chrono::duration_cast<std::chrono::microseconds>(
+          coordinator().clock().current_time.time_since_epoch())};
+    };
+    environment->watchers = watchers;
+    sessions = actors::spawn_sessions(system, environment);
+    run();
+  }
+
+  ~actor_fixture() {
+    models->end_gateways();
+    for (const auto& a : {caf::actor_cast<caf::actor>(sessions), caf::actor_cast<caf::actor>(observer),
+                          caf::actor_cast<caf::actor>(tools)})
+      caf::anon_send_exit(a, caf::exit_reason::user_shutdown);
+    run();
+    system.clock().cancel_all();
+  }
+
+  caf::scheduler::test_coordinator& coordinator() {
+    return dynamic_cast<caf::scheduler::test_coordinator&>(system.scheduler());
+  }
+
+  // Runs all jobs; time stands still.
+  void run() {
+    while (coordinator().try_run_once()) {
+    }
+  }
+
+  void advance(std::chrono::steady_clock::duration d) {
+    coordinator().advance_time(std::chrono::duration_cast<caf::timespan>(d));
+    run();
+  }
+
+  std::shared_ptr<run_feed> start(agent_profile_ptr root, std::string prompt = "go", run_request options = {}) {
+    options.session = session;
+    options.root = std::move(root);
+    options.message = say(std::move(prompt));
+    auto feed = std::make_shared<run_feed>(session, store);
+    caf::anon_send(sessions, actors::start_run{std::make_shared<const run_request>(std::move(options)), feed});
+    run();
+    return feed;
+  }
+
+  void answer(const std::string& agent, model_response response) {
+    auto call = model->waiting(agent);
+    REQUIRE_MESSAGE(call != nullptr, "no call of " << agent << " waits");
+    auto sink = call->sink;
+    sink->on_done(std::move(response));
+    run();
+  }
+
+  void fail(const std::string& agent, model_error error) {
+    auto call = model->waiting(agent);
+    REQUIRE(call != nullptr);
+    auto sink = call->sink;
+    sink->on_failed(std::move(error));
+    run();
+  }
+
+  void cancel(std::optional<agent_id> agent = {}) {
+    caf::anon_send(sessions, actors::cancel_agents{session, std::move(agent), "user"});
+    run();
+  }
+
+  std::vector<event> log() {
+    std::vector<event> all;
+    auto page = store->read(session, 0, 1'000'000);
+    REQUIRE(page.has_value());
+    for (const auto& batch : page->batches)
+      all.insert(all.end(), batch->begin(), batch->end());
+    return all;
+  }
+
+  template <class T>
+  std::vector<T> events() {
+    std::vector<T> found;
+    for (const auto& e : log())
+      if (const auto* body = e.template as<T>())
+        found.push_back(*body);
+    return found;
+  }
+
+  activity_snapshot snapshot() {
+    caf::scoped_actor self{system, true};
+    activity_snapshot snap;
+    auto pending = self->request(observer, caf::timespan{std::chrono::seconds{1}}, actors::snapshot_request{});
+    run();
+    pending.receive([&](const actors::snapshot_reply& reply) { snap = *reply.snapshot; },
+                    [](const caf::error&) { FAIL("the observer does not answer"); });
+    return snap;
+  }
+
+  actors::system_config config{actors::scheduler_options{0, true}};
+  caf::actor_system system{config};
+  session_id session{"s"};
+  std::shared_ptr<session_store> store = make_memory_store();
+  std::shared_ptr<held_model> model = std::make_shared<held_model>();
+  std::shared_ptr<actors::shared_models> models = std::make_shared<actors::shared_models>();
+  std::shared_ptr<std::atomic<int>> watchers = std::make_shared<std::atomic<int>>(0);
+  std::shared_ptr<worker_threads> threads = std::make_shared<worker_threads>(2);
+  actors::gateway_handle gateway;
+  actors::observer_handle observer;
+  actors::tool_pool_handle tools;
+  actors::sessions_handle sessions;
+};
+
+} // namespace troupe::test
