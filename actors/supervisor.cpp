@@ -159,8 +159,10 @@ class supervisor final : public supervisor_handle::base {
     quit(caf::make_error(caf::sec::runtime_error, why.message));
   }
 
-  void send_activity() {
-    if (activity_in_flight_ || collector_.empty())
+  // One delta is on the way at a time. At the end of a run the rest goes at once, so that who has seen the outcome finds
+  // all of the run in the observer.
+  void send_activity(bool at_once = false) {
+    if ((activity_in_flight_ && !at_once) || collector_.empty())
       return;
     activity_in_flight_ = true;
     send(environment_->observer, activity_message{collector_.take()});
@@ -271,6 +273,7 @@ class supervisor final : public supervisor_handle::base {
     auto ended = std::move(*run_);
     run_.reset();
     ended_children_.clear();
+    send_activity(true);
     ended.feed->finish(std::move(result));
     send(owner_, work_done{session_});
     begin_next();
