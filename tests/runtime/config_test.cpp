@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -133,7 +134,7 @@ TEST_CASE("unknown keys are warnings when that is wanted") {
 }
 
 TEST_CASE("the reference in the docs is made from the keys") {
-  std::ifstream in{std::string{TROUPE_TEST_DATA} + "/../../docs/config.md"};
+  std::ifstream in{std::filesystem::path{TROUPE_TEST_DATA}.parent_path().parent_path() / "docs/config.md"};
   std::ostringstream text;
   text << in.rdbuf();
   CHECK(text.str() == config_reference_markdown());
