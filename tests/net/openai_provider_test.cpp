@@ -187,6 +187,17 @@ TEST_CASE("a stream that is done gives its connection back, even if the call is 
   CHECK(f.server.connections() == 1);
 }
 
+TEST_CASE("a stream that says it is done is over, even if the server does not end its answer") {
+  fixture f([&](const seen_request&) {
+    return scripted_reply{open_head("text/event-stream") + chunk + "data: [DONE]\n\n"};
+  });
+  auto r = f.call("x", true);
+  REQUIRE(r.response);
+  CHECK(r.response->finish == finish_reason::other);
+  // What is left of the answer is waited for no longer than the idle time.
+  CHECK(f.server.wait_closed_by_client(1));
+}
+
 TEST_CASE("options that cannot work are refused") {
   io_pool pool;
   auto client = std::make_shared<http_client>(pool);

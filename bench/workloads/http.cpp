@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure.hpp"
+#include "workloads.hpp"
+
+#include <troupe/troupe.hpp>
+
+#include <atomic>
+#include <cstdio>
+#include <vector>
+
+namespace troupe::bench {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::chrono::minutes run_limit{10};
+
+struct tally {
+  std::uint32_t ok = 0;
+  std::uint64_t events = 0; // W5: streamed pieces that the consumer got
+  std::string note;         // what went wrong first
+};
+
+int default_latency(const std::string& workload) {
+  return workload == "W1" || workload == "W3" ? 100 : 0;
+}
+
+int turns_of(const std::string& workload) {
+  return workload == "W3" ? 5 : workload == "W5" ? 1 : 3;
+}
+
+tool_ptr lookup() {
+  tool_definition t;
+  t.name = "lookup";
+  t.description = "Looks up one item.";
+  t.parameters = json::parse(R"({"type":"object","properties":{"i":{"type":"integer"},"t":{"type":"integer"},
+                                 "k":{"type":"integer"}}})");
+  t.annotations = {.read_only = true, .runs_inline = true};
+  t.run = [](const json&, tool_context&) { return tool_result{"v", {}, {}}; };
+  return std::make_shared<const tool_definition>(std::move(t));
+}
+
+void take(tally& sum, const outcome& o, const std::string& mark, std::uint32_t worth) {
+  if (o.completed() && o.text().find(mark) != std::string::npos)
+    sum.ok += worth;
+  else if (sum.note.empty())
+    sum.note = o.completed() ? o.text() : o.detail();
+}
+
+// One root that fans out to n children in one turn.
+tally fan_out(runtime& rt, const http_options& options, int latency) {
+  deep_agent spec;
+  spec.name = "root";
+  spec.model = "bench";
+  spec.instruction = "You are an agent.";
+  spec.run.max_children = std::max(spec.run.max_children, options.n);
+  spec.limits.timeout = run_limit;
+  spec.subagents = {{.name = "subagent",
+                     .instruction = "You are an agent.",
+                     .description = "Does one piece of work.",
+                     .tools = {lookup()},
+                     .limits = {.timeout = run_limit}}};
+  auto root = rt.create_deep_agent(std::move(spec));
+  const std::string directive = R"({"plan":"fanout","n":)" + std::to_string(options.n) +
+                                R"(,"tool":"subagent","args_key":"request","child_turns":3,"child_tool":"lookup","latency_ms":)" +
+                                std::to_string(latency) + "}";
+  auto run = root.run(directive);
+  tally sum;
+  take(sum, run.outcome(), "children_ok=" + std::to_string(options.n) + " ", options.n);
+  return sum;
+}
+
+// n roots of five turns.
+tally loops(runtime& rt, const http_options& options, int latency) {
+  deep_agent spec;
+  spec.name = "worker";
+  spec.model = "bench";
+  spec.instruction = "You are an agent.";
+  spec.tools = {lookup()};
+  auto worker = rt.create_deep_agent(std::move(spec));
+  std::vector<run> runs;
+  runs.reserve(options.n);
+  for (std::uint32_t i = 0; i < options.n; ++i)
+    runs.push_back(worker.run(R"({"plan":"loop","i":)" + std::to_string(i) + R"(,"turns":5,"tool":"lookup","latency_ms":)" +
+                              std::to_string(latency) + "}"));
+  tally sum;
+  for (const auto& r : runs)
+    take(sum, r.outcome(), "loop-ok", 1);
+  return sum;
+}
+
+// n streams to one consumer.
+tally streams(runtime& rt, const http_options& options, int latency) {
+  deep_agent spec;
+  spec.name = "speaker";
+  spec.model = "bench";
+  spec.instruction = "You are an agent.";
+  auto speaker = rt.create_deep_agent(std::move(spec));
+  auto pieces = std::make_shared<std::atomic<std::uint64_t>>(0);
+  auto bytes = std::make_shared<std::atomic<std::uint64_t>>(0);
+  auto watch = rt.engine().watch(session_id{}, [pieces, bytes](const partial& p) {
+    pieces->fetch_add(1);
+    bytes->fetch_add(p.text.size());
+  });
+  std::vector<run> runs;
+  runs.reserve(options.n);
+  for (std::uint32_t i = 0; i < options.n; ++i)
+    runs.push_back(speaker.run(R"({"plan":"stream","i":)" + std::to_string(i) + R"(,"chunks":)" +
+                               std::to_string(options.chunks) + R"(,"flush_each":true,"chunk_gap_us":)" +
+                               std::to_string(options.chunk_gap_us) + R"(,"latency_ms":)" + std::to_string(latency) + "}"));
+  tally sum;
+  std::uint64_t expected = 0;
+  for (const auto& r : runs) {
+    auto o = r.outcome();
+    expected += o.text().size();
+    take(sum, o, "", 1);
+  }
+  // Every byte reaches the consumer; under load neighbouring pieces arrive as one.
+  for (int i = 0; i < 1000 && bytes->load() < expected; ++i)
+    (void)rt.engine().snapshot(session_id{"none"});
+  if (bytes->load() != expected) {
+    sum.ok = 0;
+    sum.note = "the consumer got " + std::to_string(bytes->load()) + " of " + std::to_string(expected) + " bytes";
+  }
+  sum.events = pieces->load();
+  return sum;
+}
+
+void print(const http_options& options, const tally& sum, double wall, double cpu,
+           const activity_counts& totals) {
+  const auto events = options.workload == "W5" ? sum.events : totals.total_events();
+  json line = {{"workload", options.workload},
+               {"n_children", options.n},
+               {"turns", turns_of(options.workload)},
+               {"wall_s", wall},
+               {"cpu_s", cpu},
+               {"peak_rss_mb", peak_rss_mb()},
+               {"children_per_s", options.n / wall},
+               {"cpu_ms_per_child", cpu * 1000 / options.n},
+               {"llm_requests", totals.turns},
+               {"tool_calls", totals.count(event_kind::tool_call)},
+               {"events", events},
+               {"events_per_s", static_cast<double>(events) / wall},
+               {"ok", sum.ok == options.n}};
+  if (!sum.note.empty())
+    line["note"] = sum.note.substr(0, 300);
+  std::printf("%s\n", line.dump(-1, ' ', false, json::error_handler_t::replace).c_str());
+}
+
+} // namespace
+
+int run_http(const http_options& options) {
+  raise_file_limit();
+  runtime_options settings;
+  settings.models = {{.id = "bench", .provider = "openai", .model = "fake", .base_url = options.base + "/v1"}};
+  runtime rt{std::move(settings)};
+  const int latency = options.latency_ms >= 0 ? options.latency_ms : default_latency(options.workload);
+  stopwatch watch;
+  tally sum;
+  if (options.workload == "W1" || options.workload == "W2")
+    sum = fan_out(rt, options, latency);
+  else if (options.workload == "W3")
+    sum = loops(rt, options, latency);
+  else if (options.workload == "W5")
+    sum = streams(rt, options, latency);
+  else {
+    std::fprintf(stderr, "troupe: there is no workload '%s'. Workloads: W1, W2, W3, W5.\n", options.workload.c_str());
+    return 2;
+  }
+  const double wall = watch.wall();
+  const double cpu = watch.cpu();
+  auto snapshot = rt.engine().snapshot({});
+  print(options, sum, wall, cpu, snapshot ? snapshot->totals : activity_counts{});
+  return sum.ok == options.n ? 0 : 1;
+}
+
+} // namespace troupe::bench

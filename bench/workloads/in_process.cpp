@@ -1,0 +1,132 @@
+// Workloads with a model in the process: what the runtime costs by itself.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "measure.hpp"
+#include "workloads.hpp"
+
+#include <troupe/net/io_pool.hpp>
+#include <troupe/troupe.hpp>
+
+#include <cstdio>
+#include <thread>
+
+namespace troupe::bench {
+namespace {
+
+using nlohmann::json;
+
+// The root spawns `batch` children a turn until `n` have been; a child answers at once.
+model_response fan_out_turn(const model_request& request, std::uint64_t n, std::uint32_t batch) {
+  if (request.agent != "root")
+    return text_response("done");
+  const auto begun = std::uint64_t{request.turn} * batch;
+  if (begun >= n)
+    return text_response("all done");
+  model_response response;
+  response.finish = finish_reason::tool_calls;
+  const auto calls = std::min<std::uint64_t>(batch, n - begun);
+  for (std::uint64_t i = 0; i < calls; ++i)
+    response.parts.push_back({tool_call_part{{}, "child", R"({"request":"work"})"}, {}});
+  return response;
+}
+
+deep_agent fan_out_root(std::uint64_t n, std::uint64_t turns) {
+  deep_agent spec;
+  spec.name = "root";
+  spec.model = "inside";
+  spec.instruction = "You are an agent.";
+  spec.run.max_children = static_cast<std::uint32_t>(std::min<std::uint64_t>(n, UINT32_MAX));
+  spec.limits.max_turns = static_cast<std::uint32_t>(turns + 2);
+  spec.limits.timeout = std::chrono::hours{1};
+  spec.subagents = {{.name = "child", .instruction = "You are an agent.", .description = "Works."}};
+  return spec;
+}
+
+void print(const json& line) {
+  std::printf("%s\n", line.dump().c_str());
+}
+
+// What the log holds, counted as the observer counts.
+activity_counts count_log(session_store& store, const session_id& session) {
+  activity_counts counts;
+  std::uint64_t after = 0;
+  for (bool more = true; more;) {
+    auto page = store.read(session, after, 10'000);
+    if (!page || page->batches.empty())
+      break;
+    for (const auto& batch : page->batches)
+      for (const auto& e : *batch)
+        counts.add(e);
+    after = page->batches.back()->back().seq;
+    more = page->more;
+  }
+  return counts;
+}
+
+} // namespace
+
+int run_spawn(const spawn_options& options) {
+  net::io_pool clock;
+  runtime rt;
+  rt.add_model("inside", function_model(
+                             [&options](const model_request& request) {
+                               return fan_out_turn(request, options.n, options.batch);
+                             },
+                             clock));
+  auto root = rt.create_deep_agent(fan_out_root(options.n, options.n / options.batch + 1));
+  stopwatch watch;
+  auto result = root.run("go").outcome();
+  const double wall = watch.wall();
+  auto snapshot = rt.engine().snapshot({});
+  const auto done = snapshot ? snapshot->totals.completed : 0;
+  const bool ok = result.completed() && done == options.n + 1;
+  json line = {{"bench", "spawn"},
+               {"n_children", options.n},
+               {"wall_s", wall},
+               {"cpu_s", watch.cpu()},
+               {"children_per_s", static_cast<double>(options.n) / wall},
+               {"cpu_us_per_child", watch.cpu() * 1e6 / static_cast<double>(options.n)},
+               {"peak_rss_mb", peak_rss_mb()},
+               {"ok", ok}};
+  if (!result.completed())
+    line["note"] = result.detail();
+  print(line);
+  return ok ? 0 : 1;
+}
+
+int run_flood(const flood_options& options) {
+  net::io_pool clock;
+  runtime rt;
+  rt.add_model("inside", function_model(
+                             [&options](const model_request& request) {
+                               return fan_out_turn(request, options.n, options.n);
+                             },
+                             clock, std::chrono::milliseconds{options.latency_ms}));
+  auto root = rt.create_deep_agent(fan_out_root(options.n, 1));
+  stopwatch watch;
+  auto run = root.run("go");
+  std::jthread reader;
+  if (options.slow_reader)
+    reader = std::jthread{[&run](const std::stop_token& stop) {
+      for (auto at = run.begin(); at != run.end() && !stop.stop_requested(); ++at)
+        for (int i = 0; i < 100 && !stop.stop_requested(); ++i)
+          std::this_thread::sleep_for(std::chrono::milliseconds{10});
+    }};
+  auto result = run.outcome();
+  const double wall = watch.wall();
+  auto snapshot = rt.engine().snapshot({});
+  auto log = count_log(*rt.engine().store(), run.session());
+  const bool counts_equal = snapshot && snapshot->totals == log;
+  const bool ok = result.completed() && counts_equal && log.completed == options.n + 1;
+  print({{"bench", "flood"},
+         {"n_children", options.n},
+         {"wall_s", wall},
+         {"cpu_s", watch.cpu()},
+         {"peak_rss_mb", peak_rss_mb()},
+         {"events", log.total_events()},
+         {"observer_equals_journal", counts_equal},
+         {"ok", ok}});
+  return ok ? 0 : 1;
+}
+
+} // namespace troupe::bench

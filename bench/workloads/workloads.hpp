@@ -1,0 +1,43 @@
+// The end-to-end workloads. Each prints one line of JSON and says whether everything came out right.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace troupe::bench {
+
+struct http_options {
+  std::string workload = "W2"; // W1, W2: one root fans out to n children; W3: n roots; W5: n streams
+  std::uint32_t n = 100;
+  std::string base = "http://127.0.0.1:8800"; // an OpenAI-compatible server that understands the directives
+  int latency_ms = -1;                        // of a response; below 0: 100 for W1 and W3, else 0
+  std::uint32_t chunks = 500;                 // W5: of each stream
+  std::uint32_t chunk_gap_us = 0;             // W5: between two chunks
+};
+
+// Runs a workload against a server and prints {workload, n_children, turns, wall_s, cpu_s, peak_rss_mb, children_per_s,
+// cpu_ms_per_child, llm_requests, tool_calls, events, events_per_s, ok}. Gives 0 when all children came out right,
+// 1 otherwise, 2 for options that cannot be used.
+int run_http(const http_options& options);
+
+struct spawn_options {
+  std::uint64_t n = 100'000;
+  std::uint32_t batch = 1000; // children of one turn, alive at once
+};
+
+// Spawns n one-shot children with one model turn each, with a model in the process.
+int run_spawn(const spawn_options& options);
+
+struct flood_options {
+  std::uint32_t n = 10'000;
+  std::uint32_t latency_ms = 100;
+  bool slow_reader = true; // one consumer takes one event a second
+};
+
+// n children at once in one run with a slow model in the process; checks that none is lost and that the observer's
+// counts equal the journal's.
+int run_flood(const flood_options& options);
+
+} // namespace troupe::bench
