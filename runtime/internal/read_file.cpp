@@ -28,8 +28,8 @@ error system_error(const std::filesystem::path& path, int code) {
 } // namespace
 
 result<std::string> read_file(const std::filesystem::path& path, std::size_t max_bytes) {
-  // Not blocking, since opening a pipe would wait for a writer.
-  descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  // Not blocking, since opening a pipe would wait for a writer; no link, which could lead out of a workspace.
+  descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)};
   if (file.number < 0)
     return system_error(path, errno);
   struct stat info {};

@@ -9,7 +9,8 @@
 
 namespace troupe::internal {
 
-// The bytes of a regular file. Fails with not_found, too_large or tool_failed; blocks while it reads.
+// The bytes of a regular file; a link in the last place is refused. Fails with not_found, too_large or
+// tool_failed; blocks while it reads.
 [[nodiscard]] result<std::string> read_file(const std::filesystem::path& path, std::size_t max_bytes);
 
 } // namespace troupe::internal
