@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/runtime/internal/scenario_expression.hpp>
+#include <troupe/runtime/internal/scenario_functions.hpp>
 #include <troupe/runtime/json_text.hpp>
-#include <troupe/runtime/tool_names.hpp>
 
 #include <algorithm>
 #include <array>
@@ -28,7 +28,6 @@ using node_ptr = std::shared_ptr<const expression_node>;
 
 constexpr std::size_t max_expression = 2000;
 constexpr std::size_t max_depth = 16;
-constexpr std::size_t max_width = 200;
 
 struct function_shape {
   const char* name;
@@ -150,137 +149,12 @@ class parser {
   std::size_t at_ = 0;
 };
 
-// Text that is a JSON object or list, opened.
-json opened(const json& value) {
-  if (!value.is_string())
-    return value;
-  const auto& text = value.get_ref<const std::string&>();
-  auto first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string::npos || (text[first] != '{' && text[first] != '['))
-    return value;
-  return parse_json(text).value_or(value);
-}
-
-json member_or_null(const json& value, const std::string& key) {
-  auto inner = opened(value);
-  if (!inner.is_object())
-    return nullptr;
-  auto found = inner.find(key);
-  return found == inner.end() ? json(nullptr) : *found;
-}
-
-std::string slug(std::string_view text) {
-  std::string out;
-  for (char c : text) {
-    bool fits = std::isalnum(static_cast<unsigned char>(c)) != 0;
-    if (fits)
-      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    else if (!out.empty() && out.back() != '_')
-      out += '_';
-  }
-  while (out.ends_with('_'))
-    out.pop_back();
-  return out.empty() ? "_" : out;
-}
-
-std::string formatted(const json& value, const std::string& spec) {
-  auto text = spec == "json" ? dump_json(value) : plain_text(value);
-  if (spec == "slug")
-    return slug(text);
-  if (spec.empty() || spec == "json")
-    return text;
-  std::size_t width = 0;
-  (void)std::from_chars(spec.data() + 1, spec.data() + spec.size(), width);
-  width = std::min(width, max_width);
-  auto shown = static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-  std::string blanks(width > shown ? width - shown : 0, ' ');
-  return spec.front() == '>' ? blanks + text : text + blanks;
-}
-
-error wrong(std::string text) {
-  return {errc::model_bad_request, std::move(text)};
-}
-
-result<json> format(const std::vector<json>& arguments) {
-  if (!arguments[0].is_string())
-    return wrong("format() wants a text first.");
-  const auto& pattern = arguments[0].get_ref<const std::string&>();
-  std::string out;
-  std::size_t next = 1;
-  for (std::size_t i = 0; i < pattern.size(); ++i) {
-    auto end = pattern[i] == '{' ? pattern.find('}', i) : std::string::npos;
-    if (end == std::string::npos) {
-      out += pattern[i];
-      continue;
-    }
-    auto spec = pattern.substr(i + 1, end - i - 1);
-    if (spec.starts_with(':'))
-      spec.erase(0, 1);
-    bool known =
-        spec.empty() || spec == "json" || spec == "slug" || spec.front() == '<' || spec.front() == '>';
-    if (!known || next >= arguments.size())
-      return wrong(
-          "format(\"" + cut_text(pattern, 80) + "\", …) has " +
-          (known ? "too few values." : "an unknown form {:" + spec + "}; there are json, slug, <n and >n."));
-    out += formatted(arguments[next++], spec);
-    i = end;
-  }
-  return json(std::move(out));
-}
-
-bool less_value(const json& a, const json& b) {
-  if (a.is_number() && b.is_number())
-    return a.get<double>() < b.get<double>();
-  return a < b;
-}
-
-result<json> over_list(const std::string& name, const std::vector<json>& arguments) {
-  auto list = opened(arguments[0]);
-  if (!list.is_array())
-    return wrong(name + "() wants a list, found " + cut_text(dump_json(list), 80) + ".");
-  if (name == "count")
-    return json(list.size());
-  if (!arguments[1].is_string())
-    return wrong(name + "() wants the name of a field second.");
-  const auto& field = arguments[1].get_ref<const std::string&>();
-  if (name == "sum") {
-    json total = 0;
-    for (const auto& item : list) {
-      auto value = member_of(item, field);
-      if (value.is_number_integer() && total.is_number_integer())
-        total = total.get<std::int64_t>() + value.get<std::int64_t>();
-      else if (value.is_number())
-        total = total.get<double>() + value.get<double>();
-      else if (!value.is_null())
-        return wrong("sum(): the field \"" + field + "\" holds " + cut_text(dump_json(value), 40) +
-                     ", no number.");
-    }
-    return total;
-  }
-  std::vector<std::pair<json, const json*>> keyed;
-  for (const auto& item : list)
-    keyed.emplace_back(member_of(item, field), &item);
-  auto less = [](const auto& a, const auto& b) { return less_value(a.first, b.first); };
-  if (name == "max_by") {
-    auto best = std::max_element(keyed.begin(), keyed.end(), less);
-    return best == keyed.end() ? json(nullptr) : opened(*best->second);
-  }
-  bool descending = arguments.size() > 2 && arguments[2] == "desc";
-  std::stable_sort(keyed.begin(), keyed.end(),
-                   [&](const auto& a, const auto& b) { return descending ? less(b, a) : less(a, b); });
-  auto out = json::array();
-  for (const auto& [key, item] : keyed)
-    out.push_back(*item);
-  return out;
-}
-
 result<json> indexed(const json& base, const json& index) {
-  auto value = opened(base);
+  auto value = opened_json(base);
   if (index.is_string())
     return member_or_null(value, index.get<std::string>());
   if (!index.is_number_integer())
-    return wrong("an index is a whole number or a text.");
+    return bad_value("an index is a whole number or a text.");
   if (!value.is_array())
     return json(nullptr);
   auto at = index.get<std::int64_t>();
@@ -309,13 +183,13 @@ result<json> evaluate_node(const expression_node& node, const scenario_values& v
   case node_kind::index:
     return indexed(parts[0], parts[1]);
   case node_kind::call:
-    return node.name == "format" ? format(parts) : over_list(node.name, parts);
+    return call_function(node.name, parts);
   case node_kind::name:
     break;
   }
   auto found = values.values.find(node.name);
   if (found == values.values.end())
-    return wrong("there is no value \"" + node.name + "\" here.");
+    return bad_value("there is no value \"" + node.name + "\" here.");
   return found->second;
 }
 
@@ -397,22 +271,6 @@ void scenario_template::collect_names(std::set<std::string>& out) const {
   for (const auto& piece : pieces_)
     if (piece.computed)
       piece.computed->collect_names(out);
-}
-
-std::string plain_text(const json& value) {
-  if (value.is_string())
-    return value.get<std::string>();
-  return value.is_null() ? std::string{} : dump_json(value);
-}
-
-json member_of(const json& value, std::string_view path) {
-  json current = value;
-  while (!path.empty()) {
-    auto dot = std::min(path.find('.'), path.size());
-    current = member_or_null(current, std::string{path.substr(0, dot)});
-    path.remove_prefix(std::min(dot + 1, path.size()));
-  }
-  return current;
 }
 
 } // namespace troupe::internal

@@ -60,10 +60,4 @@ class scenario_template {
   std::vector<piece_of_text> pieces_;
 };
 
-// Text as it is, null as nothing, everything else as JSON.
-[[nodiscard]] std::string plain_text(const nlohmann::json& value);
-
-// The member at a dotted path, opening text that is JSON; null when there is none.
-[[nodiscard]] nlohmann::json member_of(const nlohmann::json& value, std::string_view path);
-
 } // namespace troupe::internal

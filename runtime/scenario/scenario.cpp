@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/runtime/content_hash.hpp>
 #include <troupe/runtime/internal/delayed_answer.hpp>
+#include <troupe/runtime/internal/scenario_functions.hpp>
 #include <troupe/runtime/internal/scenario_rules.hpp>
 #include <troupe/runtime/json_text.hpp>
 #include <troupe/runtime/scenario/scenario.hpp>

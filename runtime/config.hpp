@@ -1,0 +1,86 @@
+// troupe.yaml: the root agent, its models, subagents and limits, as plain values.
+//
+// One table of keys in config_keys.cpp drives reading, the messages about unknown keys and the reference in
+// docs/config.md. No environment variables are read and no file is opened here; keys of services never stand
+// in the file (api_key_env and api_key_file say where they are).
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/runtime/definition.hpp>
+#include <troupe/runtime/load_issue.hpp>
+#include <troupe/runtime/policy.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace troupe {
+
+enum class sandbox_backend : std::uint8_t { none, bubblewrap };
+
+struct sandbox_config {
+  sandbox_backend backend = sandbox_backend::none;
+  std::string workspace = "."; // folder of the file tools and of the sandbox; relative to the config file
+  bool network = false;
+};
+
+struct session_config {
+  std::string store = "sqlite:troupe.db"; // or "memory"
+  std::uint32_t max_resident = 10'000;    // sessions kept in memory
+  std::chrono::milliseconds idle_after = std::chrono::minutes{10};
+  bool refuse_when_busy = false; // a second run of a session is refused, not queued
+};
+
+struct config {
+  std::string name = "root";
+  std::string description;
+  std::string instruction;
+  std::string
+      model; // id of one of `models`; the only or first one when empty, the scenario model without any
+  thinking_level thinking = thinking_level::automatic;
+  std::optional<double> temperature;
+  std::optional<std::vector<tool_ref>> tools; // absent: the file tools and todo
+  std::vector<std::string> skills;
+  bool use_sandbox = false;
+  nlohmann::json output_schema;
+
+  std::vector<model_spec> models; // in the order of the file
+  std::vector<subagent_spec> subagents;
+  std::optional<spawn_config> spawn; // absent: the root cannot make up subagents
+  std::string agents_folder =
+      "agents"; // files of agents that invoke_agent reaches; relative to the config file
+  sandbox_config sandbox;
+  nlohmann::json mcp_servers; // as in the file: name → settings; null when there are none
+  std::vector<policy_rule> policy;
+  policy_decision policy_default = policy_decision::allow;
+  agent_limits limits; // of the root agent
+  run_limits run;      // of a run over all its agents
+  session_config session;
+};
+
+// The config holds what was sound; use it only when there is no error among the issues.
+struct loaded_config {
+  config value;
+  std::vector<load_issue> issues;
+};
+
+struct config_options {
+  bool strict = true; // unknown keys are errors and not warnings
+  std::size_t max_bytes = std::size_t{4} << 20;
+};
+
+// Reads the text of a file; `file` names it in messages. An empty text gives the defaults.
+[[nodiscard]] loaded_config parse_config(std::string_view yaml, const std::string& file,
+                                         const config_options& options = {});
+
+// The reference of all keys, in Markdown: the text of docs/config.md.
+[[nodiscard]] std::string config_reference_markdown();
+
+} // namespace troupe

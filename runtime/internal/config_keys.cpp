@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/runtime/internal/config_keys.hpp>
+#include <troupe/runtime/tool_names.hpp>
+
+#include <utility>
+
+namespace troupe::internal {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::uint32_t max_turns = 1'000'000;
+constexpr std::uint32_t max_count = 10'000'000;
+constexpr std::uint64_t max_tokens = 1'000'000'000'000;
+constexpr const char* thinking_words = "automatic, off, low, medium or high";
+constexpr const char* thinking_type = "automatic \\| off \\| low \\| medium \\| high";
+
+// A value of a section, and the draft that it belongs to.
+template <class T>
+struct part_of {
+  T& value;
+  config_draft& draft;
+};
+using model_part = part_of<model_spec>;
+using subagent_part = part_of<subagent_spec>;
+
+// A reader of the member that is named.
+template <auto Member>
+constexpr auto plain = [](yaml_reader& r, const yaml_value& in, auto& out) { r.read(in, out.*Member); };
+template <auto Member>
+constexpr auto in_part =
+    [](yaml_reader& r, const yaml_value& in, auto& out) { r.read(in, out.value.*Member); };
+template <auto Member, auto Least, auto Most>
+constexpr auto number =
+    [](yaml_reader& r, const yaml_value& in, auto& out) { r.read(in, out.*Member, Least, Most); };
+template <auto Member>
+constexpr auto duration =
+    [](yaml_reader& r, const yaml_value& in, auto& out) { r.read(in, out.*Member, milliseconds{0}); };
+
+const yaml_key<agent_limits> agent_limit_keys[] = {
+    {"max_turns", "number", "30", "Model calls of an agent in one run.",
+     number<&agent_limits::max_turns, 1U, max_turns>},
+    {"timeout", "duration", "10m", "Time of an agent in one run; waiting for answers does not count.",
+     duration<&agent_limits::timeout>},
+    {"grace", "duration", "60s", "Time of the last call that an agent gets at a limit.",
+     duration<&agent_limits::grace>},
+    {"max_nudges", "number", "2", "Reminders to a task agent that answers without a call.",
+     number<&agent_limits::max_nudges, 0U, 1000U>},
+    {"max_output_tokens", "number", "the model's", "Tokens of one answer.",
+     [](yaml_reader& r, const yaml_value& in, agent_limits& out) {
+       std::uint32_t value = 0;
+       if (r.read(in, value, 1, max_count))
+         out.max_output_tokens = value;
+     }},
+};
+
+const yaml_key<run_limits> run_limit_keys[] = {
+    {"max_children", "number", "10000", "Subagents of a run, over its whole tree.",
+     number<&run_limits::max_children, 0U, max_count>},
+    {"max_background", "number", "64", "Background tasks at a time; more of them wait.",
+     number<&run_limits::max_background, 0U, max_count>},
+    {"max_wakes", "number", "10", "Runs in a row that background results start without the user.",
+     number<&run_limits::max_wakes, 0U, max_count>},
+    {"budget_tokens", "number", "none", "Tokens of a run, over its whole tree.",
+     [](yaml_reader& r, const yaml_value& in, run_limits& out) {
+       std::uint64_t value = 0;
+       if (r.read(in, value, 1, max_tokens))
+         out.budget_tokens = value;
+     }},
+};
+
+// Keys of both tables stand side by side in one map.
+template <class T>
+bool read_known(yaml_reader& reader, const yaml_value& in, const std::string& name,
+                std::span<const yaml_key<T>> table, T& out) {
+  for (const auto& key : table)
+    if (name == key.name) {
+      key.read(reader, in, out);
+      return true;
+    }
+  return false;
+}
+
+void read_limits(yaml_reader& reader, const yaml_value& in, agent_limits& agent, run_limits* run) {
+  if (!in.node.is_map())
+    return reader.wrong_type(in, "a map of limits");
+  for (std::size_t i = 0; i < in.node.items.size(); ++i) {
+    const auto& name = in.node.keys[i].text;
+    yaml_value value{in.node.items[i], in.key + "." + name, in.node.keys[i].line};
+    if (read_known<agent_limits>(reader, value, name, agent_limit_keys, agent) ||
+        (run && read_known<run_limits>(reader, value, name, run_limit_keys, *run)))
+      continue;
+    std::vector<std::string> known;
+    for (const auto& key : agent_limit_keys)
+      known.emplace_back(key.name);
+    for (const auto& key : run_limit_keys)
+      if (run)
+        known.emplace_back(key.name);
+    reader.unknown_key(value, known);
+  }
+}
+
+const yaml_key<model_part> model_keys[] = {
+    {"provider", "text", "",
+     "`openai` (also Ollama, llama.cpp, vLLM, OpenRouter), `gemini`, `anthropic`, `scenario`.",
+     in_part<&model_spec::provider>},
+    {"model", "text", "the id", "The provider's name of the model.", in_part<&model_spec::model>},
+    {"description", "text", "", "What it is good for; agents that choose a model see it.",
+     in_part<&model_spec::description>},
+    {"base_url", "URL", "the provider's", "Where the service is.",
+     [](yaml_reader& r, const yaml_value& in, model_part& out) {
+       if (r.read(in, out.value.base_url) && !out.value.base_url.starts_with("http://") &&
+           !out.value.base_url.starts_with("https://"))
+         r.error(in, "expected a URL that begins with http:// or https://, found \"" + out.value.base_url +
+                         "\".");
+     }},
+    {"api_key_env", "text", "", "Environment variable that holds the key.",
+     in_part<&model_spec::api_key_env>},
+    {"api_key_file", "path", "", "File that holds the key.", in_part<&model_spec::api_key_file>},
+    {"api_key", "none", "", "Not here: a key does not stand in this file.",
+     [](yaml_reader& r, const yaml_value& in, model_part&) {
+       r.error(in, "a key does not stand in this file; write api_key_env (or api_key_file).");
+     }},
+    {"scenario", "path", "the built-in one", "File of a scenario model.", in_part<&model_spec::scenario>},
+    {"max_concurrency", "number", "16384", "Calls at a time.",
+     [](yaml_reader& r, const yaml_value& in, model_part& out) {
+       r.read(in, out.value.max_concurrency, 1, max_count);
+     }},
+    {"max_retries", "number", "4", "Further tries of a call that failed for a while.",
+     [](yaml_reader& r, const yaml_value& in, model_part& out) {
+       r.read(in, out.value.max_retries, 0, 100);
+     }},
+    {"max_output_tokens", "number", "the provider's", "Tokens of one answer.",
+     [](yaml_reader& r, const yaml_value& in, model_part& out) {
+       std::uint32_t value = 0;
+       if (r.read(in, value, 1, max_count))
+         out.value.max_output_tokens = value;
+     }},
+};
+
+void read_models(yaml_reader& reader, const yaml_value& in, config_draft& draft) {
+  if (!in.node.is_map())
+    return reader.wrong_type(in, "a map from the ids of models to their settings");
+  for (std::size_t i = 0; i < in.node.items.size(); ++i) {
+    model_spec spec;
+    spec.id = in.node.keys[i].text;
+    yaml_value value{in.node.items[i], in.key + "." + spec.id, in.node.keys[i].line};
+    model_part part{spec, draft};
+    read_map<model_part>(reader, value, model_keys, part);
+    if (value.node.is_map() && !value.node.find("provider"))
+      reader.error(value, "the key \"provider\" is missing: openai, gemini, anthropic or scenario.");
+    draft.value.models.push_back(std::move(spec));
+  }
+}
+
+template <class T>
+void read_thinking(yaml_reader& r, const yaml_value& in, T& out) {
+  (void)r.read_word(in, out, thinking_level_from_string, thinking_words);
+}
+
+const yaml_key<subagent_part> subagent_keys[] = {
+    {"name", "identifier", "", "Its name, and that of the tool that calls it.",
+     [](yaml_reader& r, const yaml_value& in, subagent_part& out) {
+       if (r.read(in, out.value.name))
+         out.draft.agents_named.push_back({out.value.name, in.line, in.key});
+     }},
+    {"goal", "text", "", "What it is for; builds its instruction and description where those are missing.",
+     in_part<&subagent_spec::goal>},
+    {"instruction", "text", "from the goal", "What it is told.", in_part<&subagent_spec::instruction>},
+    {"description", "text", "from the goal", "What the root is told about it.",
+     in_part<&subagent_spec::description>},
+    {"model", "model id", "the root's", "Its model.",
+     [](yaml_reader& r, const yaml_value& in, subagent_part& out) {
+       if (r.read(in, out.value.model) && out.value.model != "inherit")
+         out.draft.models_used.push_back({out.value.model, in.line, in.key});
+       else
+         out.value.model.clear();
+     }},
+    {"mode", "single_turn \\| task", "single_turn", "A task goes on until finish_task.",
+     [](yaml_reader& r, const yaml_value& in, subagent_part& out) {
+       (void)r.read_word(in, out.value.mode, agent_mode_from_string, "single_turn or task");
+     }},
+    {"tools", "list of names", "none", "Its tools; `*` gives all ordinary tools of the root.",
+     in_part<&subagent_spec::tools>},
+    {"skills", "list of names", "none", "Its skills.", in_part<&subagent_spec::skills>},
+    {"thinking", thinking_type, "automatic", "How much it thinks.",
+     [](yaml_reader& r, const yaml_value& in, subagent_part& out) {
+       read_thinking(r, in, out.value.thinking);
+     }},
+    {"use_sandbox", "true \\| false", "false", "Whether it may run commands in the sandbox.",
+     in_part<&subagent_spec::use_sandbox>},
+    {"input_schema", "JSON Schema", "one text `request`", "Its arguments.",
+     [](yaml_reader& r, const yaml_value& in, subagent_part& out) {
+       if (r.read_schema(in, out.value.input_schema) && out.value.input_schema.value("type", "") != "object")
+         r.error(in, "the input of an agent is an object: write type: object.");
+     }},
+    {"output_schema", "JSON Schema", "text", "Its answer.",
+     [](yaml_reader& r, const yaml_value& in, subagent_part& out) {
+       r.read_schema(in, out.value.output_schema);
+     }},
+    {"limits", "map", "the defaults", "Its limits: those of an agent, see `limits`.",
+     [](yaml_reader& r, const yaml_value& in, subagent_part& out) {
+       read_limits(r, in, out.value.limits, nullptr);
+     }},
+};
+
+void read_subagents(yaml_reader& reader, const yaml_value& in, config_draft& draft) {
+  read_list(reader, in, "a list of subagents", [&](const yaml_value& item) {
+    subagent_spec spec;
+    subagent_part part{spec, draft};
+    read_map<subagent_part>(reader, item, subagent_keys, part);
+    if (!item.node.is_map())
+      return;
+    if (!item.node.find("name"))
+      reader.error(item, "the key \"name\" is missing.");
+    if (spec.goal.empty() && spec.instruction.empty())
+      reader.error(item, "give the subagent a goal or an instruction.");
+    draft.value.subagents.push_back(std::move(spec));
+  });
+}
+
+const yaml_key<spawn_config> spawn_keys[] = {
+    {"enabled", "true \\| false", "true", "Whether the root may make up subagents.",
+     plain<&spawn_config::enabled>},
+    {"tools", "list of names", "none", "Tools that only spawned subagents get.", plain<&spawn_config::tools>},
+    {"allowed_tools", "list of names", "all", "What they may ask for.", plain<&spawn_config::allowed_tools>},
+    {"skills", "list of names", "none", "Skills that only spawned subagents get.",
+     plain<&spawn_config::skills>},
+    {"allowed_skills", "list of names", "all", "What they may ask for.",
+     plain<&spawn_config::allowed_skills>},
+};
+
+std::optional<sandbox_backend> backend_from_string(std::string_view text) {
+  if (text == "none")
+    return sandbox_backend::none;
+  return text == "bubblewrap" ? std::optional{sandbox_backend::bubblewrap} : std::nullopt;
+}
+
+const yaml_key<sandbox_config> sandbox_keys[] = {
+    {"backend", "none \\| bubblewrap", "none", "What isolates commands; without one there are no commands.",
+     [](yaml_reader& r, const yaml_value& in, sandbox_config& out) {
+       (void)r.read_word(in, out.backend, backend_from_string, "none or bubblewrap");
+     }},
+    {"workspace", "path", ".", "The folder of the file tools and of the sandbox.",
+     plain<&sandbox_config::workspace>},
+    {"network", "true \\| false", "false", "Whether commands may use the network.",
+     plain<&sandbox_config::network>},
+};
+
+const yaml_key<policy_rule> policy_keys[] = {
+    {"tool", "glob", "`*`", "Name of the tool, or of the subagent that a call delegates to.",
+     plain<&policy_rule::tool>},
+    {"agent", "glob", "`*`", "Name of the agent that calls.", plain<&policy_rule::agent>},
+    {"arguments", "map of globs", "any", "Arguments by name; all must fit.",
+     [](yaml_reader& r, const yaml_value& in, policy_rule& out) {
+       if (!in.node.is_map())
+         return r.wrong_type(in, "a map from arguments to globs");
+       for (std::size_t i = 0; i < in.node.items.size(); ++i)
+         r.read({in.node.items[i], in.key + "." + in.node.keys[i].text, in.node.keys[i].line},
+                out.arguments[in.node.keys[i].text]);
+     }},
+    {"arguments_pattern", "RE2", "any", "Searched in the arguments as one line of JSON.",
+     plain<&policy_rule::arguments_pattern>},
+    {"decision", "allow \\| deny \\| ask", "", "What happens.",
+     [](yaml_reader& r, const yaml_value& in, policy_rule& out) {
+       (void)r.read_word(in, out.decision, policy_decision_from_string, "allow, deny or ask");
+     }},
+    {"message", "text", "", "Told with the decision.", plain<&policy_rule::message>},
+};
+
+void read_policy(yaml_reader& reader, const yaml_value& in, config_draft& draft) {
+  read_list(reader, in, "a list of rules", [&](const yaml_value& item) {
+    policy_rule rule;
+    read_map<policy_rule>(reader, item, policy_keys, rule);
+    if (item.node.is_map() && !item.node.find("decision"))
+      reader.error(item, "the key \"decision\" is missing: allow, deny or ask.");
+    if (auto sound = policy::compile({rule}); !sound)
+      reader.error(item, sound.failure().message);
+    draft.value.policy.push_back(std::move(rule));
+  });
+}
+
+const yaml_key<session_config> session_keys[] = {
+    {"store", "text", "sqlite:troupe.db", "`memory`, or `sqlite:` and a file.",
+     [](yaml_reader& r, const yaml_value& in, session_config& out) {
+       if (r.read(in, out.store) && out.store != "memory" &&
+           (!out.store.starts_with("sqlite:") || out.store.size() == 7))
+         r.error(in, "expected \"memory\", or \"sqlite:\" and a file, found \"" + out.store + "\".");
+     }},
+    {"max_resident", "number", "10000", "Sessions kept in memory; others are read again when they are used.",
+     number<&session_config::max_resident, 1U, max_count>},
+    {"idle_after", "duration", "10m", "After this time without a run a session may leave memory.",
+     duration<&session_config::idle_after>},
+    {"refuse_when_busy", "true \\| false", "false", "A second run of a session is refused, not queued.",
+     plain<&session_config::refuse_when_busy>},
+};
+
+template <auto Member>
+constexpr auto of_config =
+    [](yaml_reader& r, const yaml_value& in, config_draft& d) { r.read(in, d.value.*Member); };
+
+const yaml_key<config_draft> root_keys[] = {
+    {"name", "identifier", "root", "Name of the root agent.",
+     [](yaml_reader& r, const yaml_value& in, config_draft& d) {
+       if (r.read(in, d.value.name))
+         d.agents_named.insert(d.agents_named.begin(), {d.value.name, in.line, in.key});
+     }},
+    {"description", "text", "", "What it is for; shown to people and to peers.",
+     of_config<&config::description>},
+    {"instruction", "text", "", "What it is told.", of_config<&config::instruction>},
+    {"model", "model id", "the first of models", "Its model.",
+     [](yaml_reader& r, const yaml_value& in, config_draft& d) {
+       if (r.read(in, d.value.model))
+         d.models_used.push_back({d.value.model, in.line, in.key});
+     }},
+    {"thinking", thinking_type, "automatic", "How much it thinks.",
+     [](yaml_reader& r, const yaml_value& in, config_draft& d) { read_thinking(r, in, d.value.thinking); }},
+    {"temperature", "number", "the model's", "From 0 to 2.",
+     [](yaml_reader& r, const yaml_value& in, config_draft& d) {
+       double value = 0;
+       if (r.read(in, value, 0.0, 2.0))
+         d.value.temperature = value;
+     }},
+    {"tools", "list of names", "the file tools and todo", "Its tools: names, `*`, `mcp_*`, `mcp_<server>_*`.",
+     [](yaml_reader& r, const yaml_value& in, config_draft& d) {
+       std::vector<tool_ref> tools;
+       if (r.read(in, tools))
+         d.value.tools = std::move(tools);
+     }},
+    {"skills", "list of names", "none", "Its skills.", of_config<&config::skills>},
+    {"use_sandbox", "true \\| false", "false", "Whether it may run commands in the sandbox.",
+     of_config<&config::use_sandbox>},
+    {"output_schema", "JSON Schema", "text", "Its answer.",
+     [](yaml_reader& r, const yaml_value& in, config_draft& d) { r.read_schema(in, d.value.output_schema); }},
+    {"models", "map", "the scenario model", "Models by id, see `models.<id>`.", read_models},
+    {"subagents", "list", "none", "Prebuilt subagents, see `subagents[]`.", read_subagents},
+    {"spawn", "map", "none", "Subagents that the root makes up, see `spawn`.",
+     [](yaml_reader& r, const yaml_value& in, config_draft& d) {
+       read_map<spawn_config>(r, in, spawn_keys, d.value.spawn.emplace());
+     }},
+    {"agents_folder", "path", "agents", "Folder with files of agents that `invoke_agent` reaches.",
+     of_config<&config::agents_folder>},
+    {"sandbox", "map", "", "See `sandbox`.",
+     [](yaml_reader& r, const yaml_value& in, config_draft& d) {
+       read_map<sandbox_config>(r, in, sandbox_keys, d.value.sandbox);
+     }},
+    {"mcp_servers", "map", "none", "MCP servers by name: `command` and `args`, or `url`.",
+     [](yaml_reader& r, const yaml_value& in, config_draft& d) {
+       if (!in.node.is_map())
+         return r.wrong_type(in, "a map from the names of servers to their settings");
+       d.value.mcp_servers = to_json(in.node);
+     }},
+    {"policy", "list", "none", "Rules about tool calls; the first that fits decides, see `policy[]`.",
+     read_policy},
+    {"policy_default", "allow \\| deny \\| ask", "allow", "What holds when no rule fits.",
+     [](yaml_reader& r, const yaml_value& in, config_draft& d) {
+       (void)r.read_word(in, d.value.policy_default, policy_decision_from_string, "allow, deny or ask");
+     }},
+    {"limits", "map", "", "See `limits`.",
+     [](yaml_reader& r, const yaml_value& in, config_draft& d) {
+       read_limits(r, in, d.value.limits, &d.value.run);
+     }},
+    {"session", "map", "", "See `session`.",
+     [](yaml_reader& r, const yaml_value& in, config_draft& d) {
+       read_map<session_config>(r, in, session_keys, d.value.session);
+     }},
+};
+
+template <class T, std::size_t N>
+void add_rows(key_section& section, const yaml_key<T> (&table)[N]) {
+  for (const auto& key : table)
+    if (std::string_view{key.type} != "none")
+      section.rows.push_back({key.name, key.type, key.fallback, key.help});
+}
+
+template <class T, std::size_t N>
+key_section section_of(std::string title, std::string opening, const yaml_key<T> (&table)[N]) {
+  key_section section{std::move(title), std::move(opening), {}};
+  add_rows(section, table);
+  return section;
+}
+
+} // namespace
+
+void read_config(yaml_reader& reader, const yaml_value& in, config_draft& draft) {
+  read_map<config_draft>(reader, in, root_keys, draft);
+}
+
+std::vector<key_section> config_sections() {
+  std::vector<key_section> out{
+      section_of("troupe.yaml", "The root agent and what it works with.", root_keys),
+      section_of("models.<id>", "A model that agents may use; the id is what `model` keys name.", model_keys),
+      section_of("subagents[]", "A subagent that is there from the start, as a tool of the root.",
+                 subagent_keys),
+      section_of("spawn", "What the root may give to subagents that it makes up.", spawn_keys),
+      section_of("sandbox", "Where files are and where commands run.", sandbox_keys),
+      section_of("policy[]", "A rule; `*` and `?` are wildcards in globs.", policy_keys),
+      section_of("limits", "Limits of the root agent and of a run over all its agents.", agent_limit_keys),
+      section_of("session", "How sessions are kept.", session_keys),
+  };
+  for (auto& section : out)
+    if (section.title == "limits")
+      add_rows(section, run_limit_keys);
+  return out;
+}
+
+} // namespace troupe::internal
