@@ -11,8 +11,10 @@
 namespace troupe::actors {
 namespace {
 
-constexpr std::size_t max_pending_partial = 64 * 1024; // bytes that wait for the observer; older ones are dropped
-constexpr std::uint64_t default_reservation = 4096;    // tokens a model call reserves when it has no output limit
+constexpr std::size_t max_pending_partial =
+    64 * 1024; // bytes that wait for the observer; older ones are dropped
+constexpr std::uint64_t default_reservation =
+    4096; // tokens a model call reserves when it has no output limit
 
 // Brings what a call gives to its agent's mailbox, and holds the call's place.
 class mailbox_sink final : public model_sink {
@@ -28,7 +30,8 @@ class mailbox_sink final : public model_sink {
   template <class T>
   void answer(T value) {
     place_.reset();
-    caf::anon_send(agent_, model_reply{call_, std::make_shared<std::variant<model_response, model_error>>(std::move(value))});
+    caf::anon_send(agent_, model_reply{call_, std::make_shared<std::variant<model_response, model_error>>(
+                                                  std::move(value))});
   }
 
   agent_handle agent_;
@@ -37,10 +40,11 @@ class mailbox_sink final : public model_sink {
 };
 
 bool is_for_supervisor(const agent_command& c) {
-  return std::holds_alternative<command::start_child>(c) || std::holds_alternative<command::cancel_child>(c) ||
-         std::holds_alternative<command::ask>(c) || std::holds_alternative<command::question_closed>(c) ||
-         std::holds_alternative<command::set_deadline>(c) || std::holds_alternative<command::clear_deadline>(c) ||
-         std::holds_alternative<command::finish>(c);
+  return std::holds_alternative<command::start_child>(c) ||
+         std::holds_alternative<command::cancel_child>(c) || std::holds_alternative<command::ask>(c) ||
+         std::holds_alternative<command::question_closed>(c) ||
+         std::holds_alternative<command::set_deadline>(c) ||
+         std::holds_alternative<command::clear_deadline>(c) || std::holds_alternative<command::finish>(c);
 }
 
 class agent final : public agent_handle::base {
@@ -135,7 +139,8 @@ class agent final : public agent_handle::base {
     run_after_agent(decided);
     agent_step out{state_.number, nullptr, {}};
     if (!decided.events.empty()) {
-      out.events = std::make_shared<event_batch>(make_events(decided, origin_, state_, context_->wall_clock()));
+      out.events =
+          std::make_shared<event_batch>(make_events(decided, origin_, state_, context_->wall_clock()));
       for (const auto& e : *out.events)
         state_ = apply(std::move(state_), e);
     }
@@ -159,8 +164,10 @@ class agent final : public agent_handle::base {
     if (!std::holds_alternative<input::steer>(in))
       return;
     auto decided = decide(none, state_, in);
-    agent_step out{state_.number, std::make_shared<event_batch>(make_events(decided, origin_, state_, context_->wall_clock())),
-                   {}};
+    agent_step out{
+        state_.number,
+        std::make_shared<event_batch>(make_events(decided, origin_, state_, context_->wall_clock())),
+        {}};
     for (const auto& e : *out.events)
       state_ = apply(std::move(state_), e);
     send(context_->supervisor, std::move(out));
@@ -197,7 +204,8 @@ class agent final : public agent_handle::base {
     ++call_number_;
     binding_ = context_->models->find(profile_->model);
     if (binding_ == nullptr)
-      return queue(input::model_failed{{errc::unknown_model, "There is no model '" + profile_->model + "'.", false, {}}});
+      return queue(input::model_failed{
+          {errc::unknown_model, "There is no model '" + profile_->model + "'.", false, {}}});
     auto request = std::make_shared<model_request>(build_request(*profile_, state_));
     request->model = binding_->model;
     request->stream = context_->watchers->load(std::memory_order_relaxed) > 0;
@@ -214,7 +222,8 @@ class agent final : public agent_handle::base {
     if (h == nullptr || h->before_model == nullptr)
       return false;
     std::optional<model_response> answer;
-    auto report = run_hook("before_model", h->time_limit, [&] { answer = h->before_model(hook_place(), request); });
+    auto report =
+        run_hook("before_model", h->time_limit, [&] { answer = h->before_model(hook_place(), request); });
     note_late(report);
     if (report.fault)
       queue(input::give_up{report.fault->code, report.fault->message});
@@ -289,7 +298,8 @@ class agent final : public agent_handle::base {
     queue(input::note{warning_body{failed.code,
                                    "Try " + std::to_string(attempt_) + " of the model call in " +
                                        std::to_string(delay->count()) + " ms: " + failed.message,
-                                   {}, false}});
+                                   {},
+                                   false}});
     acquire(*delay);
     drain_inbox();
   }
@@ -368,7 +378,8 @@ class agent final : public agent_handle::base {
     }
   }
 
-  static tool_result run_inline(const tool_definition& tool, const nlohmann::json& arguments, tool_context& context) {
+  static tool_result run_inline(const tool_definition& tool, const nlohmann::json& arguments,
+                                tool_context& context) {
     try {
       return tool.run(arguments, context);
     } catch (const std::exception& e) {
@@ -383,13 +394,14 @@ class agent final : public agent_handle::base {
     if (h == nullptr || h->before_tool == nullptr)
       return false;
     tool_verdict verdict;
-    auto report = run_hook("before_tool", h->time_limit, [&] { verdict = h->before_tool(hook_place(), c.name, c.arguments); });
+    auto report = run_hook("before_tool", h->time_limit,
+                           [&] { verdict = h->before_tool(hook_place(), c.name, c.arguments); });
     note_late(report);
     if (report.fault || report.late)
       verdict.deny = (report.fault ? report.fault : report.late)->message;
     if (verdict.arguments && !verdict.deny) {
-      auto fits = profile_->tools.at(c.name).arguments->validate(*verdict.arguments, errc::bad_arguments,
-                                                                 "The arguments that a hook gave to " + c.name);
+      auto fits = profile_->tools.at(c.name).arguments->validate(
+          *verdict.arguments, errc::bad_arguments, "The arguments that a hook gave to " + c.name);
       if (fits)
         c.arguments = std::move(*verdict.arguments);
       else
@@ -467,9 +479,11 @@ class agent final : public agent_handle::base {
       auto* ended = std::get_if<agent_ended_body>(&e.body);
       if (ended == nullptr)
         continue;
-      auto report = run_hook("after_agent", h->time_limit, [&] { h->after_agent(hook_place(), ended->outcome); });
+      auto report =
+          run_hook("after_agent", h->time_limit, [&] { h->after_agent(hook_place(), ended->outcome); });
       if (report.fault)
-        ended->outcome = outcome::make_failed(report.fault->code, report.fault->message, ended->outcome.text());
+        ended->outcome =
+            outcome::make_failed(report.fault->code, report.fault->message, ended->outcome.text());
       for (auto& c : decided.commands)
         if (auto* finish = std::get_if<command::finish>(&c))
           finish->outcome = ended->outcome;

@@ -7,7 +7,8 @@
 namespace troupe::actors {
 
 system_config::system_config(const scheduler_options& options) {
-  auto threads = options.threads != 0 ? options.threads : std::max<std::size_t>(1, std::thread::hardware_concurrency());
+  auto threads =
+      options.threads != 0 ? options.threads : std::max<std::size_t>(1, std::thread::hardware_concurrency());
   set("scheduler.policy", options.testing ? caf::atom("testing") : caf::atom("sharing"));
   set("scheduler.max-throughput", std::size_t{50});
   set("scheduler.max-threads", threads);

@@ -10,12 +10,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <caf/all.hpp>
+
 #include <chrono>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
-
-#include <caf/all.hpp>
 
 namespace troupe::actors {
 
@@ -62,7 +62,8 @@ template <class T>
 class owed {
  public:
   explicit owed(caf::typed_response_promise<T> promise) : promise_(std::move(promise)) {}
-  owed(owed&& other) noexcept : promise_(std::move(other.promise_)), open_(std::exchange(other.open_, false)) {}
+  owed(owed&& other) noexcept
+      : promise_(std::move(other.promise_)), open_(std::exchange(other.open_, false)) {}
   owed& operator=(owed&&) = delete;
   ~owed() {
     if (open_ && promise_.pending())

@@ -45,9 +45,10 @@ struct watcher_link {
 class engine_impl final : public actor_engine {
  public:
   explicit engine_impl(engine_options options)
-      : store_(options.store ? options.store : make_memory_store()),
-        tool_options_{options.tool_threads, options.max_stuck_workers},
-        tool_threads_(make_tool_threads(tool_options_)), config_(scheduler_options{options.threads}), system_(config_) {
+      : store_(options.store ? options.store : make_memory_store()), tool_options_{options.tool_threads,
+                                                                                   options.max_stuck_workers},
+        tool_threads_(make_tool_threads(tool_options_)), config_(scheduler_options{options.threads}),
+        system_(config_) {
     auto environment = std::make_shared<supervisor_environment>();
     environment->store = store_;
     environment->observer = observer_ = spawn_observer(system_, options.activity);
@@ -70,22 +71,25 @@ class engine_impl final : public actor_engine {
     auto gate = std::make_shared<model_gate>(model.max_concurrency);
     auto gateway = spawn_gateway(system_, gate);
     gate->attach(gateway);
-    models_->put(model.id, {std::move(model.provider), std::move(model.model), std::move(gate), std::move(gateway),
-                            model.retries, model.max_output_tokens});
+    models_->put(model.id, {std::move(model.provider), std::move(model.model), std::move(gate),
+                            std::move(gateway), model.retries, model.max_output_tokens});
   }
 
   void start(run_request request, std::shared_ptr<run_feed> feed) override {
-    caf::anon_send(sessions_, start_run{std::make_shared<const run_request>(std::move(request)), std::move(feed)});
+    caf::anon_send(sessions_,
+                   start_run{std::make_shared<const run_request>(std::move(request)), std::move(feed)});
   }
 
   void steer(const session_id& session, std::optional<agent_id> agent, std::string text, std::string by,
              std::function<void(status)> done) override {
-    caf::anon_send(sessions_, steer_agents{session, std::move(agent), std::move(text), std::move(by), std::move(done)});
+    caf::anon_send(sessions_,
+                   steer_agents{session, std::move(agent), std::move(text), std::move(by), std::move(done)});
   }
 
   void answer(const session_id& session, const call_id& question, nlohmann::json value, std::string by,
               std::function<void(status)> done) override {
-    caf::anon_send(sessions_, answer_question{session, question, std::move(value), std::move(by), std::move(done)});
+    caf::anon_send(sessions_,
+                   answer_question{session, question, std::move(value), std::move(by), std::move(done)});
   }
 
   void cancel(const session_id& session, std::optional<agent_id> agent, std::string by) override {
@@ -104,8 +108,10 @@ class engine_impl final : public actor_engine {
   result<activity_snapshot> snapshot(std::optional<session_id> session) override {
     caf::scoped_actor self{system_};
     result<activity_snapshot> answer{errc::timeout, "The observer did not answer in time."};
-    self->request(observer_, std::chrono::duration_cast<caf::timespan>(snapshot_limit), snapshot_request{std::move(session)})
-        .receive([&answer](const snapshot_reply& reply) { answer = *reply.snapshot; }, [](const caf::error&) {});
+    self->request(observer_, std::chrono::duration_cast<caf::timespan>(snapshot_limit),
+                  snapshot_request{std::move(session)})
+        .receive([&answer](const snapshot_reply& reply) { answer = *reply.snapshot; },
+                 [](const caf::error&) {});
     return answer;
   }
 
@@ -125,7 +131,8 @@ class engine_impl final : public actor_engine {
       for (const auto& s : live->sessions)
         for (const auto& agent : s.agents)
           if (!is_ended(agent.state))
-            running.push_back(agent.origin->agent.str() + " (" + agent.origin->branch + "): " + agent.current);
+            running.push_back(agent.origin->agent.str() + " (" + agent.origin->branch +
+                              "): " + agent.current);
     return running;
   }
 

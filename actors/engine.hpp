@@ -27,13 +27,13 @@ struct engine_model {
 };
 
 struct engine_options {
-  std::size_t threads = 0;       // of the scheduler; 0: one a core
-  std::size_t tool_threads = 0;  // 0: two a core, at least four
+  std::size_t threads = 0;      // of the scheduler; 0: one a core
+  std::size_t tool_threads = 0; // 0: two a core, at least four
   std::size_t max_stuck_workers = 16;
   std::chrono::milliseconds idle_after{60'000}; // then a session's actors go; the store keeps the session
   activity_limits activity;
-  std::shared_ptr<session_store> store;         // null: memory
-  std::function<timestamp()> wall_clock;        // null: the system's
+  std::shared_ptr<session_store> store;  // null: memory
+  std::function<timestamp()> wall_clock; // null: the system's
 };
 
 // An engine that also takes new models while it runs.

@@ -163,17 +163,18 @@ using supervisor_handle = typed<void(start_run),       // a run of this session
                                 void(activity_taken),  // the observer can take the next delta
                                 void(stop_actor)>;     // end; nothing runs
 
-using sessions_handle = typed<void(start_run),        // find or start the session's supervisor
-                              void(steer_agents),     // likewise
-                              void(answer_question),  // likewise
-                              void(cancel_agents),    // likewise; a session that is not there has nothing to cancel
-                              void(work_done),        // from a supervisor
-                              void(supervisor_idle),  // from a supervisor
-                              drained(drain)>;        // shutdown
+using sessions_handle =
+    typed<void(start_run),       // find or start the session's supervisor
+          void(steer_agents),    // likewise
+          void(answer_question), // likewise
+          void(cancel_agents),   // likewise; a session that is not there has nothing to cancel
+          void(work_done),       // from a supervisor
+          void(supervisor_idle), // from a supervisor
+          drained(drain)>;       // shutdown
 
-using observer_handle = typed<void(activity_message),           // from a supervisor; acknowledged with activity_taken
-                              void(partial_message),            // from an agent; acknowledged with partial_taken
-                              void(watch_partials),             // somebody follows the pieces of a session
+using observer_handle = typed<void(activity_message), // from a supervisor; acknowledged with activity_taken
+                              void(partial_message),  // from an agent; acknowledged with partial_taken
+                              void(watch_partials),   // somebody follows the pieces of a session
                               snapshot_reply(snapshot_request)>; // the live tree
 
 // Asks for a place, at the earliest after a delay. Answered with permit_granted.

@@ -24,7 +24,9 @@ class model_gate : public std::enable_shared_from_this<model_gate> {
   void detach();
 
   // A place, or null when none is free or others wait already.
-  [[nodiscard]] permit_ptr try_acquire() { return waiting_.load(std::memory_order_acquire) > 0 ? nullptr : take(); }
+  [[nodiscard]] permit_ptr try_acquire() {
+    return waiting_.load(std::memory_order_acquire) > 0 ? nullptr : take();
+  }
   // For the gateway, which serves those that wait.
   [[nodiscard]] permit_ptr take();
 

@@ -109,7 +109,8 @@ class gateway final : public gateway_handle::base {
   }
 
   std::shared_ptr<model_gate> gate_;
-  std::list<line> order_; // sessions that wait, the next one first; as many requests as there are waiting agents
+  std::list<line>
+      order_; // sessions that wait, the next one first; as many requests as there are waiting agents
   std::unordered_map<session_id, std::list<line>::iterator> lines_;
 };
 

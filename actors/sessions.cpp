@@ -20,7 +20,8 @@ class sessions final : public sessions_handle::base {
     return {
         [this](const start_run& start) {
           if (draining_)
-            return start.feed->finish(outcome::make_failed(errc::shutting_down, std::string{describe(errc::shutting_down)}));
+            return start.feed->finish(
+                outcome::make_failed(errc::shutting_down, std::string{describe(errc::shutting_down)}));
           auto& found = find_or_start(start.request->session);
           ++found.work;
           send(found.supervisor, start);
@@ -141,7 +142,8 @@ class sessions final : public sessions_handle::base {
 
 } // namespace
 
-sessions_handle spawn_sessions(caf::actor_system& system, std::shared_ptr<const supervisor_environment> environment) {
+sessions_handle spawn_sessions(caf::actor_system& system,
+                               std::shared_ptr<const supervisor_environment> environment) {
   return system.spawn<sessions>(std::move(environment));
 }
 

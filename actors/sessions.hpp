@@ -9,6 +9,7 @@
 
 namespace troupe::actors {
 
-sessions_handle spawn_sessions(caf::actor_system& system, std::shared_ptr<const supervisor_environment> environment);
+sessions_handle spawn_sessions(caf::actor_system& system,
+                               std::shared_ptr<const supervisor_environment> environment);
 
 } // namespace troupe::actors

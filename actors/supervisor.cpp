@@ -28,9 +28,9 @@ struct member {
   std::string kind;
   agent_number parent = 0;
   call_id call;
-  std::uint32_t events = 0;                 // index of its last event
-  std::deque<steer_agents> hints;           // sent to it, not yet in the log
-  std::uint32_t paused = 0;                 // open questions of it and its descendants
+  std::uint32_t events = 0;                                       // index of its last event
+  std::deque<steer_agents> hints;                                 // sent to it, not yet in the log
+  std::uint32_t paused = 0;                                       // open questions of it and its descendants
   std::map<timer_kind, std::chrono::steady_clock::duration> left; // of its deadlines, while it is paused
 };
 
@@ -54,8 +54,8 @@ struct open_question {
 
 class supervisor final : public supervisor_handle::base {
  public:
-  supervisor(caf::actor_config& config, session_id session, std::shared_ptr<const supervisor_environment> environment,
-             sessions_handle owner)
+  supervisor(caf::actor_config& config, session_id session,
+             std::shared_ptr<const supervisor_environment> environment, sessions_handle owner)
       : supervisor_handle::base(config), session_(std::move(session)), environment_(std::move(environment)),
         owner_(std::move(owner)), collector_(session_) {
     set_handlers(this, [this](const caf::down_msg& down) { agent_down(down); });
@@ -135,7 +135,8 @@ class supervisor final : public supervisor_handle::base {
     session_id session;
     const auto& run = e.run().str();
     if (auto slash = run.rfind("/r"); slash != std::string::npos)
-      next_run_ = std::max(next_run_, static_cast<std::uint32_t>(std::strtoul(run.c_str() + slash + 2, nullptr, 10)) + 1);
+      next_run_ = std::max(
+          next_run_, static_cast<std::uint32_t>(std::strtoul(run.c_str() + slash + 2, nullptr, 10)) + 1);
     return e.origin->number == 0 ? apply(std::move(root), e) : std::move(root);
   }
 
@@ -231,7 +232,8 @@ class supervisor final : public supervisor_handle::base {
     auto start = std::make_shared<input::start>();
     start->request = run_->request->message;
     start->kind = "root";
-    send(root.handle, begin_run{run_->request->root, run_->origin, std::move(start), run_->budget, run_->request->answerable});
+    send(root.handle, begin_run{run_->request->root, run_->origin, std::move(start), run_->budget,
+                                run_->request->answerable});
   }
 
   member& ensure_root() {
@@ -325,11 +327,12 @@ class supervisor final : public supervisor_handle::base {
       return;
     const auto& profile = *c.profile;
     if (run_->children >= run_->request->limits.max_children) {
-      tell(parent, input::child_done{c.call, profile.name, profile.model, profile.kind == "spawned",
-                                     outcome::make_failed(errc::max_children,
-                                                          "The run may start " +
-                                                              std::to_string(run_->request->limits.max_children) +
-                                                              " children.")});
+      tell(parent,
+           input::child_done{c.call, profile.name, profile.model, profile.kind == "spawned",
+                             outcome::make_failed(errc::max_children,
+                                                  "The run may start " +
+                                                      std::to_string(run_->request->limits.max_children) +
+                                                      " children.")});
       return;
     }
     ++run_->children;
@@ -474,7 +477,8 @@ class supervisor final : public supervisor_handle::base {
     if (!run_)
       return load_root_state();
     const auto time = actor_time(this);
-    std::erase_if(root_restarts_, [&](steady_time t) { return t + environment_->options.restart_window < time; });
+    std::erase_if(root_restarts_,
+                  [&](steady_time t) { return t + environment_->options.restart_window < time; });
     write_for(root, {error_body{errc::crashed, why}});
     if (root_restarts_.size() >= environment_->options.max_root_restarts)
       return give_up_root(root, why);
@@ -542,7 +546,8 @@ class supervisor final : public supervisor_handle::base {
     agent_number number = 0;
     if (!split_agent_id(*steer.agent, session, number) || session != session_ || number >= next_number_) {
       if (steer.done)
-        steer.done(error{errc::not_found, "There is no agent '" + steer.agent->str() + "' in session '" + session_.str() + "'."});
+        steer.done(error{errc::not_found, "There is no agent '" + steer.agent->str() + "' in session '" +
+                                              session_.str() + "'."});
       return;
     }
     ensure_root();
@@ -614,7 +619,8 @@ class supervisor final : public supervisor_handle::base {
       if (kind == timer_kind::idle)
         send(owner_, supervisor_idle{session_});
       else
-        tell(number, input::deadline{kind == timer_kind::run ? input::deadline_kind::run : input::deadline_kind::grace});
+        tell(number, input::deadline{kind == timer_kind::run ? input::deadline_kind::run
+                                                             : input::deadline_kind::grace});
     }
     schedule();
   }
@@ -633,7 +639,7 @@ class supervisor final : public supervisor_handle::base {
   std::deque<waiting_run> waiting_; // bounded by max_waiting_runs
   std::unordered_map<agent_number, member> members_;
   std::unordered_map<caf::actor_id, agent_number> by_actor_;
-  std::unordered_map<call_id, agent_number> by_call_; // children
+  std::unordered_map<call_id, agent_number> by_call_;             // children
   std::unordered_map<call_id, input::child_done> ended_children_; // told to the root, not yet in its log
   std::unordered_map<call_id, open_question> questions_;
   std::vector<steady_time> root_restarts_;
@@ -650,7 +656,8 @@ class supervisor final : public supervisor_handle::base {
 
 supervisor_handle spawn_supervisor(sessions_handle::base* owner, session_id session,
                                    std::shared_ptr<const supervisor_environment> environment) {
-  return owner->spawn<supervisor, caf::monitored>(std::move(session), std::move(environment), sessions_handle{owner});
+  return owner->spawn<supervisor, caf::monitored>(std::move(session), std::move(environment),
+                                                  sessions_handle{owner});
 }
 
 } // namespace troupe::actors

@@ -14,7 +14,9 @@ namespace troupe::actors {
 namespace {
 
 std::size_t thread_count(const tool_pool_options& options) {
-  return options.workers != 0 ? options.workers : std::max<std::size_t>(4, std::size_t{2} * std::thread::hardware_concurrency());
+  return options.workers != 0
+             ? options.workers
+             : std::max<std::size_t>(4, std::size_t{2} * std::thread::hardware_concurrency());
 }
 
 tool_result run_tool(const tool_job& job) {
@@ -30,7 +32,8 @@ tool_result run_tool(const tool_job& job) {
 class tool_pool final : public tool_pool_handle::base {
  public:
   tool_pool(caf::actor_config& config, std::shared_ptr<worker_threads> threads, tool_pool_options options)
-      : tool_pool_handle::base(config), threads_(std::move(threads)), options_(options), free_(thread_count(options)) {
+      : tool_pool_handle::base(config), threads_(std::move(threads)), options_(options),
+        free_(thread_count(options)) {
     set_handlers(this, [](const caf::down_msg&) {});
   }
 
@@ -70,8 +73,9 @@ class tool_pool final : public tool_pool_handle::base {
     const auto number = next_++;
     const auto& job = request.job;
     if (stuck_ >= options_.max_stuck_workers && free_ == 0)
-      return reply(request, tool_result::failure(errc::stuck, "Tool calls are refused: " + std::to_string(stuck_) +
-                                                                  " calls hang beyond their deadlines."));
+      return reply(request,
+                   tool_result::failure(errc::stuck, "Tool calls are refused: " + std::to_string(stuck_) +
+                                                         " calls hang beyond their deadlines."));
     if (waiting_.size() >= options_.max_waiting_jobs)
       return reply(request, tool_result::failure(errc::too_large, "Too many tool calls wait."));
     by_call_.emplace(std::pair{job.context->agent, job.context->call}, number);
@@ -104,10 +108,11 @@ class tool_pool final : public tool_pool_handle::base {
   void start(std::uint64_t number, entry& e) {
     e.running = true;
     --free_;
-    threads_->submit([job = e.request.job, number, pool = tool_pool_handle{this}]() -> worker_threads::report {
-      auto r = std::make_shared<tool_result>(run_tool(job));
-      return [pool, number, r] { caf::anon_send(pool, tool_finished{number, r}); };
-    });
+    threads_->submit(
+        [job = e.request.job, number, pool = tool_pool_handle{this}]() -> worker_threads::report {
+          auto r = std::make_shared<tool_result>(run_tool(job));
+          return [pool, number, r] { caf::anon_send(pool, tool_finished{number, r}); };
+        });
   }
 
   void finish(const tool_finished& report) {
@@ -154,7 +159,9 @@ class tool_pool final : public tool_pool_handle::base {
     }
   }
 
-  void forget_call(const run_job& request) { by_call_.erase({request.job.context->agent, request.job.context->call}); }
+  void forget_call(const run_job& request) {
+    by_call_.erase({request.job.context->agent, request.job.context->call});
+  }
 
   void reply(const run_job& request, tool_result r) {
     send(request.agent, feed_input{std::make_shared<const agent_input>(
@@ -178,8 +185,9 @@ class tool_pool final : public tool_pool_handle::base {
       if (found == jobs_.end())
         continue;
       const auto limit = found->second.request.job.tool->annotations.timeout.count();
-      abandon(number, tool_result::failure(errc::timeout, "The tool did not answer within " + std::to_string(limit) +
-                                                              " ms. It may have taken effect."));
+      abandon(number,
+              tool_result::failure(errc::timeout, "The tool did not answer within " + std::to_string(limit) +
+                                                      " ms. It may have taken effect."));
     }
     schedule();
   }

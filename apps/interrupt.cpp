@@ -2,7 +2,6 @@
 #include "interrupt.hpp"
 
 #include "exit_code.hpp"
-
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>

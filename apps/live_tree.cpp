@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "live_tree.hpp"
 
-#include "surface.hpp"
-
-#include <sys/ioctl.h>
-#include <unistd.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <map>
 
-#include <fmt/format.h>
+#include "surface.hpp"
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 namespace troupe::cli {
 namespace {
@@ -68,8 +67,8 @@ const char* colour_of(activity_state s) {
 
 // Columns that the text takes: one a code point, which is right for all but wide scripts.
 std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
 std::string cut(std::string_view text, std::size_t columns) {
@@ -94,7 +93,8 @@ std::string draw_agent(const agent_activity& a, timestamp now, std::size_t colum
   const auto end = is_ended(a.state) ? a.changed_at : now;
   const auto elapsed = std::max(std::chrono::microseconds{0}, std::chrono::microseconds{end - a.started_at});
   auto figures = fmt::format("{:>7} {:>6} tok", short_time(elapsed), short_count(a.self.usage.total()));
-  auto head = fmt::format("{}{} {}", a.origin->number == 0 ? "" : "  ", sign_of(a.state), one_line(a.origin->author));
+  auto head =
+      fmt::format("{}{} {}", a.origin->number == 0 ? "" : "  ", sign_of(a.state), one_line(a.origin->author));
   head = cut(head, columns > 24 ? columns / 3 : columns);
   const auto head_width = std::max<std::size_t>(width_of(head), std::min<std::size_t>(24, columns / 3));
   std::string line = head + std::string(head_width - width_of(head), ' ');
@@ -116,7 +116,8 @@ tree_size terminal_size() {
 
 } // namespace
 
-std::vector<std::string> draw_tree(const session_activity& session, timestamp now, const tree_size& size, bool colour) {
+std::vector<std::string> draw_tree(const session_activity& session, timestamp now, const tree_size& size,
+                                   bool colour) {
   const std::size_t room = std::max<std::size_t>(size.rows, 4) - 2;
   std::vector<const agent_activity*> order;
   for (const auto& a : session.agents)

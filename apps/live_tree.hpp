@@ -19,8 +19,8 @@ struct tree_size {
 
 // The lines of the tree: one an agent, those that run first, and a line that counts the rest when they are more than
 // fit. No line is wider than the terminal. `colour` adds ANSI colours. Pure.
-[[nodiscard]] std::vector<std::string> draw_tree(const session_activity& session, timestamp now, const tree_size& size,
-                                                 bool colour);
+[[nodiscard]] std::vector<std::string> draw_tree(const session_activity& session, timestamp now,
+                                                 const tree_size& size, bool colour);
 
 // Draws on stderr in place: each picture replaces the last. One owner.
 class live_tree {

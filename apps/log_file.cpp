@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "log_file.hpp"
 
-#include "surface.hpp"
-
 #include <troupe/embed/runtime.hpp>
 #include <troupe/runtime/json_text.hpp>
 
+#include <nlohmann/json.hpp>
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/spdlog.h>
 
 #include <memory>
 
-#include <nlohmann/json.hpp>
+#include "surface.hpp"
 
 namespace troupe::cli {
 namespace {
@@ -36,7 +35,8 @@ log_sink make_log(const std::string& path) {
   if (path.empty())
     return {};
   try {
-    auto logger = std::make_shared<spdlog::logger>("troupe", std::make_shared<spdlog::sinks::basic_file_sink_mt>(path));
+    auto logger =
+        std::make_shared<spdlog::logger>("troupe", std::make_shared<spdlog::sinks::basic_file_sink_mt>(path));
     logger->set_pattern(R"({"time":"%Y-%m-%dT%H:%M:%S.%f%z","level":"%l","message":%v})");
     logger->flush_on(spdlog::level::warn);
     return [logger](log_level level, std::string_view message) {

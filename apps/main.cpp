@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/commands.hpp"
-#include "exit_code.hpp"
-#include "interrupt.hpp"
-
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
-#include <sys/resource.h>
-
 #include <cstdio>
 #include <exception>
+
+#include "commands/commands.hpp"
+#include "exit_code.hpp"
+#include "interrupt.hpp"
+#include <sys/resource.h>
 
 namespace {
 

@@ -22,8 +22,9 @@ deep_agent default_root() {
   deep_agent root;
   root.name = "troupe";
   root.model = "scenario";
-  root.instruction = "You work in a workspace of files. Break large jobs into focused parts, give each to a subagent, and "
-                     "put the results together.";
+  root.instruction =
+      "You work in a workspace of files. Break large jobs into focused parts, give each to a subagent, and "
+      "put the results together.";
   root.tools = default_tools();
   root.subagents = {{.name = "reviewer", .goal = "Review plans and drafts for mistakes and gaps."}};
   root.spawn = spawn_config{};
@@ -34,7 +35,8 @@ deep_agent default_root() {
 std::vector<std::string> missing_parts(const config& c) {
   std::vector<std::string> missing;
   if (c.session.store != "memory")
-    missing.push_back("session.store: '" + c.session.store + "' is not available in this version; use \"memory\".");
+    missing.push_back("session.store: '" + c.session.store +
+                      "' is not available in this version; use \"memory\".");
   if (c.sandbox.backend != sandbox_backend::none)
     missing.emplace_back("sandbox.backend: there is no sandbox in this version; leave it out.");
   if (!c.mcp_servers.is_null() && !c.mcp_servers.empty())

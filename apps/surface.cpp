@@ -10,7 +10,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view safe_keys[] = {"call_id", "question_id", "task_id", "name", "kind", "model", "status", "code"};
+constexpr std::string_view safe_keys[] = {"call_id", "question_id", "task_id", "name",
+                                          "kind",    "model",       "status",  "code"};
 
 // Texts within a body; keys that hold our own ids and words stay.
 json mask_texts(const json& value) {
@@ -20,7 +21,8 @@ json mask_texts(const json& value) {
     return value;
   json masked = value;
   for (auto item = masked.begin(); item != masked.end(); ++item) {
-    const bool safe = value.is_object() && std::find(std::begin(safe_keys), std::end(safe_keys), item.key()) != std::end(safe_keys);
+    const bool safe = value.is_object() && std::find(std::begin(safe_keys), std::end(safe_keys),
+                                                     item.key()) != std::end(safe_keys);
     if (!safe)
       *item = mask_texts(*item);
   }

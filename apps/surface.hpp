@@ -5,10 +5,10 @@
 
 #include <troupe/messages/event.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <string>
 #include <string_view>
-
-#include <nlohmann/json.hpp>
 
 namespace troupe::cli {
 

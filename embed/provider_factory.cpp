@@ -56,8 +56,8 @@ result<std::shared_ptr<model_provider>> make_scenario(const model_spec& spec, ti
 
 } // namespace
 
-result<std::shared_ptr<model_provider>> make_provider(const model_spec& spec,
-                                                      const std::shared_ptr<net::http_client>& client, timer& clock) {
+result<std::shared_ptr<model_provider>>
+make_provider(const model_spec& spec, const std::shared_ptr<net::http_client>& client, timer& clock) {
   if (spec.id.empty())
     return error{errc::bad_config, "A model needs an id."};
   if (spec.provider == "scenario")

@@ -7,6 +7,8 @@
 #include <troupe/messages/outcome.hpp>
 #include <troupe/messages/result.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -14,8 +16,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-
-#include <nlohmann/json.hpp>
 
 namespace troupe {
 
@@ -44,7 +44,9 @@ class run {
     // Waits for the next event.
     iterator& operator++();
     void operator++(int) { ++*this; }
-    friend bool operator==(const iterator& a, std::default_sentinel_t) noexcept { return a.batch_ == nullptr; }
+    friend bool operator==(const iterator& a, std::default_sentinel_t) noexcept {
+      return a.batch_ == nullptr;
+    }
 
    private:
     friend class run;

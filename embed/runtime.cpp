@@ -22,7 +22,8 @@ actors::engine_options engine_options(const runtime_options& options) {
 }
 
 std::string today() {
-  const std::chrono::year_month_day date{std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now())};
+  const std::chrono::year_month_day date{
+      std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now())};
   std::array<char, 32> text{};
   auto length = std::snprintf(text.data(), text.size(), "%04d-%02u-%02u", static_cast<int>(date.year()),
                               static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
@@ -39,8 +40,10 @@ T value_or_throw(result<T> r) {
 } // namespace
 
 runtime_core::runtime_core(runtime_options options)
-    : options_(std::move(options)), io_({options_.io_threads}), client_(std::make_shared<net::http_client>(io_)),
-      dispatcher_(std::make_unique<dispatcher>(options_.log)), engine_(actors::make_engine(engine_options(options_))) {
+    : options_(std::move(options)), io_({options_.io_threads}),
+      client_(std::make_shared<net::http_client>(io_)),
+      dispatcher_(std::make_unique<dispatcher>(options_.log)),
+      engine_(actors::make_engine(engine_options(options_))) {
   add_tools();
   add_model({.id = "scenario", .provider = "scenario", .description = "embedded: plays rules, needs no key"});
   for (const auto& spec : options_.models)
@@ -72,8 +75,8 @@ void runtime_core::add_model(const model_spec& spec) {
   add_model(spec.id, value_or_throw(make_provider(spec, client_, io_)), spec.description, spec);
 }
 
-void runtime_core::add_model(const std::string& id, std::shared_ptr<model_provider> provider, std::string description,
-                             const model_spec& limits) {
+void runtime_core::add_model(const std::string& id, std::shared_ptr<model_provider> provider,
+                             std::string description, const model_spec& limits) {
   actors::engine_model model;
   model.id = id;
   model.provider = std::move(provider);
@@ -150,7 +153,8 @@ agent runtime::create_deep_agent(deep_agent spec) {
   return made;
 }
 
-void runtime::add_model(const std::string& id, std::shared_ptr<model_provider> provider, std::string description) {
+void runtime::add_model(const std::string& id, std::shared_ptr<model_provider> provider,
+                        std::string description) {
   core_->add_model(id, std::move(provider), std::move(description), {});
 }
 

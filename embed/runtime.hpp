@@ -39,18 +39,18 @@ class config_error : public std::runtime_error {
 };
 
 struct runtime_options {
-  std::vector<model_spec> models{};     // besides "scenario", the embedded model, which is always there
-  std::vector<tool_ptr> tools{};        // known by name to all agents
-  std::filesystem::path workspace{};    // root of the built-in file tools; empty: no file tools
+  std::vector<model_spec> models{};           // besides "scenario", the embedded model, which is always there
+  std::vector<tool_ptr> tools{};              // known by name to all agents
+  std::filesystem::path workspace{};          // root of the built-in file tools; empty: no file tools
   std::filesystem::path agents_folder{};      // *.md files of agents for invoke_agent; empty: none
   std::filesystem::path user_agents_folder{}; // likewise, of the user
   std::shared_ptr<session_store> store{};     // null: memory
-  std::size_t threads = 0;              // for agents; 0: one a core
-  std::size_t io_threads = 1;           // for the network
-  std::size_t tool_threads = 0;         // for tools that may block; 0: two a core, at least four
+  std::size_t threads = 0;                    // for agents; 0: one a core
+  std::size_t io_threads = 1;                 // for the network
+  std::size_t tool_threads = 0;               // for tools that may block; 0: two a core, at least four
   std::chrono::milliseconds shutdown_timeout{5'000};
   std::chrono::milliseconds idle_after{60'000}; // then a session without work gives its memory back
-  log_sink log{};                       // empty: nothing is logged
+  log_sink log{};                               // empty: nothing is logged
 };
 
 // A root agent and all that it may delegate to.
@@ -61,7 +61,7 @@ struct deep_agent {
   std::vector<tool_ref> tools{};
   std::vector<model_spec> available_models{}; // added to the runtime's
   std::vector<subagent_spec> subagents{};
-  std::optional<spawn_config> spawn{};        // absent: it makes up no agents
+  std::optional<spawn_config> spawn{}; // absent: it makes up no agents
   std::string description{};
   thinking_level thinking = thinking_level::automatic;
   std::optional<double> temperature{};
@@ -73,9 +73,9 @@ struct deep_agent {
 };
 
 struct run_options {
-  std::string session{};        // goes on with this session; empty: a new one
-  bool answerable = false;      // somebody answers questions through run::answer
-  on_busy busy = on_busy::wait; // another run of the session is under way
+  std::string session{};           // goes on with this session; empty: a new one
+  bool answerable = false;         // somebody answers questions through run::answer
+  on_busy busy = on_busy::wait;    // another run of the session is under way
   std::vector<part> attachments{}; // data parts that go with the prompt
 };
 
@@ -117,7 +117,8 @@ class runtime {
   [[nodiscard]] agent create_deep_agent(deep_agent spec);
 
   // A model in code, such as a function_model.
-  void add_model(const std::string& id, std::shared_ptr<model_provider> provider, std::string description = {});
+  void add_model(const std::string& id, std::shared_ptr<model_provider> provider,
+                 std::string description = {});
 
   // What is known by name: catalogue id → description, and tools.
   [[nodiscard]] std::map<std::string, std::string> models() const;

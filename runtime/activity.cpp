@@ -29,7 +29,9 @@ std::optional<activity_state> state_after(const event& e) {
     return activity_state::working;
   case event_kind::agent_ended: {
     const auto& o = e.as<agent_ended_body>()->outcome;
-    return o.completed() ? activity_state::completed : o.failed() ? activity_state::failed : activity_state::cancelled;
+    return o.completed() ? activity_state::completed
+           : o.failed()  ? activity_state::failed
+                         : activity_state::cancelled;
   }
   default:
     return std::nullopt;

@@ -42,7 +42,9 @@ struct activity_counts {
   troupe::usage usage;
 
   [[nodiscard]] std::uint64_t total_events() const noexcept;
-  [[nodiscard]] std::uint64_t count(event_kind k) const noexcept { return events[static_cast<std::size_t>(k)]; }
+  [[nodiscard]] std::uint64_t count(event_kind k) const noexcept {
+    return events[static_cast<std::size_t>(k)];
+  }
   activity_counts& operator+=(const activity_counts& other) noexcept;
   void add(const event& e) noexcept;
   friend bool operator==(const activity_counts&, const activity_counts&) = default;
@@ -110,8 +112,8 @@ struct activity_snapshot {
 };
 
 struct activity_limits {
-  std::size_t keep_ended = 1000;       // ended children kept in the tree, over all sessions
-  std::size_t keep_sessions = 1000;    // sessions whose root has ended
+  std::size_t keep_ended = 1000;    // ended children kept in the tree, over all sessions
+  std::size_t keep_sessions = 1000; // sessions whose root has ended
 };
 
 // The live tree of all sessions. Owned by the observer.

@@ -11,13 +11,13 @@
 #include <troupe/runtime/policy.hpp>
 #include <troupe/runtime/text_template.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 namespace troupe {
 
@@ -36,9 +36,9 @@ enum class tool_route : std::uint8_t {
 
 struct bound_tool {
   tool_route route = tool_route::function;
-  tool_ptr function;                              // of route function
-  std::shared_ptr<const json_schema> arguments;   // never null
-  agent_profile_ptr child;                        // of route prebuilt
+  tool_ptr function;                            // of route function
+  std::shared_ptr<const json_schema> arguments; // never null
+  agent_profile_ptr child;                      // of route prebuilt
 };
 
 using bound_tools = std::unordered_map<std::string, bound_tool>;
@@ -49,10 +49,10 @@ struct delegation {
   std::map<std::string, agent_profile_ptr> agents;
   // spawn_subagent.
   bool may_spawn = false;
-  std::map<std::string, bound_tool> pool;     // what a spawned child can get, by name
-  std::vector<std::string> allowed_tools;     // names in the pool that it may ask for
-  std::map<std::string, std::string> models;  // catalogue id → description
-  std::vector<std::string> taken_names;       // root, prebuilt and registry agents: a spawned child must differ
+  std::map<std::string, bound_tool> pool;    // what a spawned child can get, by name
+  std::vector<std::string> allowed_tools;    // names in the pool that it may ask for
+  std::map<std::string, std::string> models; // catalogue id → description
+  std::vector<std::string> taken_names; // root, prebuilt and registry agents: a spawned child must differ
 };
 
 struct agent_profile {
@@ -67,19 +67,20 @@ struct agent_profile {
   std::size_t max_result_bytes = 256 * 1024; // a longer tool result is cut, with a note
   std::size_t max_calls_per_turn = 100'000;  // of one model answer; the rest is refused
 
-  std::shared_ptr<const prompt_head> head;         // never null
-  std::shared_ptr<const prompt_head> grace_head;   // never null: only finish_task, or no tools
+  std::shared_ptr<const prompt_head> head;       // never null
+  std::shared_ptr<const prompt_head> grace_head; // never null: only finish_task, or no tools
   bound_tools tools;
   bool has_exclusive_tools = false;
-  std::shared_ptr<const json_schema> input;        // what `request` is checked against; null: an object with `request`
-  std::string input_key = "request";               // the one property of the input schema, else "prompt"
+  std::shared_ptr<const json_schema>
+      input;                         // what `request` is checked against; null: an object with `request`
+  std::string input_key = "request"; // the one property of the input schema, else "prompt"
   std::shared_ptr<const text_template> instruction; // null unless the system text uses what the caller gives
   std::map<std::string, std::string, std::less<>> instruction_values; // the other names that it may use
-  std::shared_ptr<const json_schema> output;       // null: the answer is text
+  std::shared_ptr<const json_schema> output;                          // null: the answer is text
   std::shared_ptr<const nlohmann::json> output_schema;
-  std::shared_ptr<const policy> rules;             // null: all is allowed
-  std::shared_ptr<const hooks> before_and_after;   // null: no hooks
-  std::shared_ptr<const delegation> delegates;     // null: delegates to nobody but prebuilt subagents
+  std::shared_ptr<const policy> rules;           // null: all is allowed
+  std::shared_ptr<const hooks> before_and_after; // null: no hooks
+  std::shared_ptr<const delegation> delegates;   // null: delegates to nobody but prebuilt subagents
 };
 
 } // namespace troupe

@@ -42,8 +42,8 @@ struct config {
   std::string name = "root";
   std::string description;
   std::string instruction;
-  std::string
-      model; // id of one of `models`; the only or first one when empty, the scenario model without any
+  // Id of one of `models`; the only or first one when empty, the scenario model without any.
+  std::string model;
   thinking_level thinking = thinking_level::automatic;
   std::optional<double> temperature;
   std::optional<std::vector<tool_ref>> tools; // absent: the file tools and todo

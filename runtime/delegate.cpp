@@ -38,9 +38,11 @@ result<std::vector<bound_tool>> choose_tools(const delegation& allowed, const js
   for (const auto& name : all ? allowed.allowed_tools : strings(arguments, "tool_names")) {
     auto found = allowed.pool.find(name);
     if (found == allowed.pool.end())
-      return error{errc::unknown_tool, "There is no tool '" + name + "'. Tools that a spawned agent can have: " +
-                                           names_of(allowed.pool) + "."};
-    if (std::find(allowed.allowed_tools.begin(), allowed.allowed_tools.end(), name) == allowed.allowed_tools.end())
+      return error{errc::unknown_tool,
+                   "There is no tool '" + name +
+                       "'. Tools that a spawned agent can have: " + names_of(allowed.pool) + "."};
+    if (std::find(allowed.allowed_tools.begin(), allowed.allowed_tools.end(), name) ==
+        allowed.allowed_tools.end())
       return error{errc::not_allowed, "A spawned agent may not have the tool '" + name + "'."};
     if (named.insert(name).second)
       chosen.push_back(found->second);
@@ -78,7 +80,9 @@ result<child_order> order_dispatch(const agent_profile& parent, const json& argu
   const auto& child = found->second;
   const json mapped = {{child->input_key, prompt}};
   if (child->input != nullptr)
-    if (auto fits = child->input->validate(mapped, errc::bad_arguments, "The prompt for agent '" + name + "'"); !fits)
+    if (auto fits =
+            child->input->validate(mapped, errc::bad_arguments, "The prompt for agent '" + name + "'");
+        !fits)
       return fits.failure();
   if (child->instruction == nullptr)
     return child_order{child, text_request(prompt)};
@@ -95,28 +99,32 @@ result<child_order> order_spawn(const agent_profile& parent, const json& argumen
   const auto& allowed = *parent.delegates;
   const auto name = arguments.at("name").get<std::string>();
   if (!valid_identifier(name) || name == "user")
-    return error{errc::bad_arguments, "The name '" + name +
-                                          "' cannot be used: a name is letters, digits and '_', does not begin with a "
-                                          "digit and is not 'user'."};
+    return error{errc::bad_arguments,
+                 "The name '" + name +
+                     "' cannot be used: a name is letters, digits and '_', does not begin with a "
+                     "digit and is not 'user'."};
   auto has = [&name](const std::vector<std::string>& names) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
   if (has(allowed.taken_names) || has(running))
     return error{errc::name_clash, "The name '" + name + "' is taken by another agent; choose a new one."};
   if (!strings(arguments, "skill_names").empty())
-    return error{errc::unknown_skill, "There is no skill '" + strings(arguments, "skill_names").front() + "'."};
+    return error{errc::unknown_skill,
+                 "There is no skill '" + strings(arguments, "skill_names").front() + "'."};
   auto tools = choose_tools(allowed, arguments);
   if (!tools)
     return std::move(tools).failure();
   auto model = arguments.value("model", json{});
-  auto model_id = model.is_string() && !model.get_ref<const std::string&>().empty() ? model.get<std::string>() : parent.model;
+  auto model_id = model.is_string() && !model.get_ref<const std::string&>().empty() ? model.get<std::string>()
+                                                                                    : parent.model;
   if (model_id != parent.model && !allowed.models.contains(model_id))
     return error{errc::unknown_model,
                  "There is no model '" + model_id + "'. Models: " + names_of(allowed.models) + "."};
   auto context = arguments.value("context", json{});
-  return child_order{build_spawned(parent, name, model_id, *tools),
-                     text_request(prompt_text::spawned_request(arguments.at("goal").get<std::string>(),
-                                                               context.is_string() ? context.get<std::string>() : ""))};
+  return child_order{
+      build_spawned(parent, name, model_id, *tools),
+      text_request(prompt_text::spawned_request(arguments.at("goal").get<std::string>(),
+                                                context.is_string() ? context.get<std::string>() : ""))};
 }
 
 } // namespace troupe

@@ -6,7 +6,8 @@
 
 namespace troupe {
 
-hook_report run_hook(std::string_view name, std::chrono::milliseconds limit, const std::function<void()>& hook) {
+hook_report run_hook(std::string_view name, std::chrono::milliseconds limit,
+                     const std::function<void()>& hook) {
   hook_report report;
   const auto begin = std::chrono::steady_clock::now();
   try {
@@ -18,10 +19,12 @@ hook_report run_hook(std::string_view name, std::chrono::milliseconds limit, con
     report.fault = error{errc::hook_failed, "The hook " + std::string{name} + " threw something unknown."};
     return report;
   }
-  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
+  const auto took =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
   if (took > limit)
-    report.late = error{errc::timeout, "The hook " + std::string{name} + " took " + std::to_string(took.count()) +
-                                           " ms; " + std::to_string(limit.count()) + " ms are allowed."};
+    report.late =
+        error{errc::timeout, "The hook " + std::string{name} + " took " + std::to_string(took.count()) +
+                                 " ms; " + std::to_string(limit.count()) + " ms are allowed."};
   return report;
 }
 

@@ -11,12 +11,12 @@
 #include <troupe/runtime/ports/model_provider.hpp>
 #include <troupe/runtime/tool.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
-
-#include <nlohmann/json.hpp>
 
 namespace troupe {
 
@@ -30,9 +30,9 @@ struct hook_context {
 
 // What before_tool decides: nothing set lets the call pass.
 struct tool_verdict {
-  std::optional<std::string> deny;               // the reason, which the model reads
-  std::optional<tool_result> replace;            // answers instead of the tool
-  std::optional<nlohmann::json> arguments;       // other arguments; they are checked like the model's
+  std::optional<std::string> deny;         // the reason, which the model reads
+  std::optional<tool_result> replace;      // answers instead of the tool
+  std::optional<nlohmann::json> arguments; // other arguments; they are checked like the model's
 };
 
 struct hooks {
@@ -44,7 +44,8 @@ struct hooks {
   std::function<std::optional<model_response>(const hook_context&, model_request& request)> before_model;
   // May change the answer.
   std::function<void(const hook_context&, model_response& response)> after_model;
-  std::function<tool_verdict(const hook_context&, const std::string& tool, const nlohmann::json& arguments)> before_tool;
+  std::function<tool_verdict(const hook_context&, const std::string& tool, const nlohmann::json& arguments)>
+      before_tool;
   // May change the result.
   std::function<void(const hook_context&, const std::string& tool, tool_result& result)> after_tool;
   std::function<void(const hook_context&, const error& what)> on_error;

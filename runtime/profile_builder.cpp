@@ -14,7 +14,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::array delegating_tools = {std::string_view{"invoke_agent"}, std::string_view{"spawn_subagent"},
-                                         std::string_view{"list_background"}, std::string_view{"cancel_background"}};
+                                         std::string_view{"list_background"},
+                                         std::string_view{"cancel_background"}};
 constexpr std::array never_spawned = {std::string_view{"request_input"}, std::string_view{"finish_task"},
                                       std::string_view{"todo"}};
 
@@ -65,11 +66,12 @@ class profile_draft {
     profile.tools.emplace(tool.function->name, tool);
   }
 
-  void add(tool_route route, std::string name, std::string description, json parameters, tool_ptr function = nullptr,
-           agent_profile_ptr child = nullptr) {
+  void add(tool_route route, std::string name, std::string description, json parameters,
+           tool_ptr function = nullptr, agent_profile_ptr child = nullptr) {
     if (profile.tools.contains(name))
       return fail(errc::name_clash, "two tools are named '" + name + "'.");
-    bound_tool bound{route, std::move(function), compile(parameters, "tool '" + name + "'"), std::move(child)};
+    bound_tool bound{route, std::move(function), compile(parameters, "tool '" + name + "'"),
+                     std::move(child)};
     profile.has_exclusive_tools |= bound.function != nullptr && bound.function->annotations.exclusive;
     profile.tools.emplace(name, std::move(bound));
     declarations_.push_back({std::move(name), std::move(description), std::move(parameters)});
@@ -127,14 +129,16 @@ class root_builder {
  private:
   void check_names() {
     if (!valid_identifier(spec_.name) || spec_.name == "user")
-      draft_.fail(errc::bad_definition,
-                  "a root agent's name is letters, digits and '_', does not begin with a digit and is not 'user'.");
+      draft_.fail(
+          errc::bad_definition,
+          "a root agent's name is letters, digits and '_', does not begin with a digit and is not 'user'.");
     std::set<std::string> names{spec_.name};
     for (const auto& child : spec_.subagents) {
       if (!valid_identifier(child.name) || child.name == "user")
-        draft_.fail(errc::bad_definition, "'" + child.name +
-                                              "' cannot name a subagent: letters, digits and '_', not beginning with a "
-                                              "digit, and not 'user'.");
+        draft_.fail(errc::bad_definition,
+                    "'" + child.name +
+                        "' cannot name a subagent: letters, digits and '_', not beginning with a "
+                        "digit, and not 'user'.");
       if (!names.insert(child.name).second)
         draft_.fail(errc::name_clash, "the name '" + child.name + "' is used twice.");
     }
@@ -145,13 +149,14 @@ class root_builder {
     if (environment_.models.contains(model))
       return;
     auto known = keys(environment_.models);
-    draft_.fail(errc::unknown_model, (who == spec_.name ? "" : "subagent '" + who + "': ") + "there is no model '" + model +
-                                         "'." + did_you_mean(model, known) + " Models: " + list_names(known) + ".");
+    draft_.fail(errc::unknown_model, (who == spec_.name ? "" : "subagent '" + who + "': ") +
+                                         "there is no model '" + model + "'." + did_you_mean(model, known) +
+                                         " Models: " + list_names(known) + ".");
   }
 
   // Names and wildcards become tools; a name that means nothing is an error.
-  std::vector<tool_ptr> resolve(const std::vector<tool_ref>& refs, const std::map<std::string, tool_ptr>& available,
-                                const std::string& who) {
+  std::vector<tool_ptr> resolve(const std::vector<tool_ref>& refs,
+                                const std::map<std::string, tool_ptr>& available, const std::string& who) {
     std::vector<tool_ptr> found;
     std::set<std::string> seen;
     std::vector<std::string> names;
@@ -169,14 +174,16 @@ class root_builder {
         continue;
       }
       if (is_one_of(delegating_tools, ref.name())) {
-        draft_.fail(errc::not_allowed, who + "'" + ref.name() + "' cannot stand in a tool list: only the root delegates.");
+        draft_.fail(errc::not_allowed,
+                    who + "'" + ref.name() + "' cannot stand in a tool list: only the root delegates.");
         continue;
       }
       std::vector<std::string> entry{ref.name()};
       auto selection = select_tools(entry, names);
       if (selection.names.empty() && !is_wildcard(ref.name()))
-        draft_.fail(errc::unknown_tool, who + "there is no tool '" + ref.name() + "'." + did_you_mean(ref.name(), names) +
-                                            " Tools: " + list_names(names) + ".");
+        draft_.fail(errc::unknown_tool, who + "there is no tool '" + ref.name() + "'." +
+                                            did_you_mean(ref.name(), names) + " Tools: " + list_names(names) +
+                                            ".");
       else if (selection.names.empty())
         warnings_.push_back(who + "'" + ref.name() + "' stands for no tool.");
       for (const auto& name : selection.names)
@@ -216,13 +223,16 @@ class root_builder {
       auto profile = build_child(to_definition(child), "prebuilt");
       if (profile == nullptr)
         return;
-      auto schema = child.input_schema.is_null()
-                        ? object_schema({{"request", text_property("What the subagent is to do, with all that it needs to "
-                                                                   "know: it sees nothing else.")}},
-                                        {"request"})
-                        : child.input_schema;
+      auto schema =
+          child.input_schema.is_null()
+              ? object_schema(
+                    {{"request", text_property("What the subagent is to do, with all that it needs to "
+                                               "know: it sees nothing else.")}},
+                    {"request"})
+              : child.input_schema;
       auto description = profile->description;
-      draft_.add(tool_route::prebuilt, child.name, std::move(description), std::move(schema), nullptr, std::move(profile));
+      draft_.add(tool_route::prebuilt, child.name, std::move(description), std::move(schema), nullptr,
+                 std::move(profile));
     }
   }
 
@@ -230,7 +240,8 @@ class root_builder {
     std::string catalogue;
     for (const auto& definition : environment_.agents) {
       if (definition->kind != agent_kind::local) {
-        warnings_.push_back("Agent '" + definition->name + "' is of kind " + std::string{to_string(definition->kind)} +
+        warnings_.push_back("Agent '" + definition->name + "' is of kind " +
+                            std::string{to_string(definition->kind)} +
                             ", which this runtime has no strategy for.");
         continue;
       }
@@ -243,12 +254,14 @@ class root_builder {
     }
     if (delegates_.agents.empty())
       return;
-    draft_.add(tool_route::dispatch, "invoke_agent",
-               "Delegates a task to a named agent and gives its result. Agents:" + catalogue,
-               object_schema({{"agent_name", text_property("The agent's name.")},
-                              {"prompt", text_property("The complete task: context, question and the form of the answer. "
-                                                       "The agent sees nothing else.")}},
-                             {"agent_name", "prompt"}));
+    draft_.add(
+        tool_route::dispatch, "invoke_agent",
+        "Delegates a task to a named agent and gives its result. Agents:" + catalogue,
+        object_schema(
+            {{"agent_name", text_property("The agent's name.")},
+             {"prompt", text_property("The complete task: context, question and the form of the answer. "
+                                      "The agent sees nothing else.")}},
+            {"agent_name", "prompt"}));
   }
 
   void add_spawn() {
@@ -259,8 +272,9 @@ class root_builder {
     std::erase_if(pool, [](const auto& entry) { return is_one_of(never_spawned, entry.first); });
     delegates_.may_spawn = true;
     for (const auto& [name, tool] : pool)
-      delegates_.pool.emplace(name, bound_tool{tool_route::function, tool,
-                                               draft_.compile(tool->parameters, "tool '" + name + "'"), nullptr});
+      delegates_.pool.emplace(name,
+                              bound_tool{tool_route::function, tool,
+                                         draft_.compile(tool->parameters, "tool '" + name + "'"), nullptr});
     std::vector<std::string> available;
     for (const auto& [name, tool] : delegates_.pool)
       available.push_back(name);
@@ -269,14 +283,17 @@ class root_builder {
       auto selection = select_tools(config.allowed_tools, available);
       for (const auto& name : selection.unmatched)
         if (!is_wildcard(name))
-          draft_.fail(errc::unknown_tool, "spawn: allowed_tools names '" + name + "', which is not among the tools: " +
-                                              list_names(available) + ".");
+          draft_.fail(errc::unknown_tool, "spawn: allowed_tools names '" + name +
+                                              "', which is not among the tools: " + list_names(available) +
+                                              ".");
       delegates_.allowed_tools = std::move(selection.names);
     }
     delegates_.models = environment_.models;
     draft_.add(tool_route::spawn, "spawn_subagent",
-               "Makes a new agent for one focused job and gives its result. It works in its own context, knows only what "
-               "you tell it, cannot ask you and cannot delegate. Call it several times in one turn to work in parallel.",
+               "Makes a new agent for one focused job and gives its result. It works in its own context, "
+               "knows only what "
+               "you tell it, cannot ask you and cannot delegate. Call it several times in one turn to work "
+               "in parallel.",
                spawn_schema());
   }
 
@@ -365,7 +382,8 @@ class root_builder {
     auto& p = child.profile;
     if (!d.input_schema.is_null()) {
       p.input = child.compile(d.input_schema, "the input");
-      auto properties = d.input_schema.is_object() ? d.input_schema.value("properties", json::object()) : json::object();
+      auto properties =
+          d.input_schema.is_object() ? d.input_schema.value("properties", json::object()) : json::object();
       p.input_key = properties.is_object() && properties.size() == 1 ? properties.begin().key() : "prompt";
     }
     if (!d.output_schema.is_null()) {
@@ -377,14 +395,15 @@ class root_builder {
     auto schema = d.output_schema.is_null()
                       ? object_schema({{"result", text_property("The result of the task.")}}, {"result"})
                       : d.output_schema;
-    child.add(tool_route::finish_task, "finish_task", "Ends the task with its result. Call it alone, when all is done.",
-              std::move(schema));
+    child.add(tool_route::finish_task, "finish_task",
+              "Ends the task with its result. Call it alone, when all is done.", std::move(schema));
   }
 
   std::string system_text() const {
     if (!spec_.instruction.empty())
       return spec_.instruction;
-    return "You are " + spec_.name + ", an agent. Use your tools where they help, and answer when you are done.";
+    return "You are " + spec_.name +
+           ", an agent. Use your tools where they help, and answer when you are done.";
   }
 
   const root_spec& spec_;
@@ -401,8 +420,8 @@ result<built_root> build_root(const root_spec& spec, const build_environment& en
   return root_builder{spec, environment}.build();
 }
 
-agent_profile_ptr build_spawned(const agent_profile& parent, const std::string& name, const std::string& model,
-                                const std::vector<bound_tool>& tools) {
+agent_profile_ptr build_spawned(const agent_profile& parent, const std::string& name,
+                                const std::string& model, const std::vector<bound_tool>& tools) {
   profile_draft child{name};
   auto& p = child.profile;
   p.name = name;

@@ -35,7 +35,7 @@ struct root_spec {
 
 // What the names in a root_spec may mean.
 struct build_environment {
-  std::string today{};                                           // for ${today} in instructions: "2026-11-30"
+  std::string today{};                         // for ${today} in instructions: "2026-11-30"
   std::map<std::string, tool_ptr> tools{};     // built in, from MCP servers, …
   std::map<std::string, std::string> models{}; // catalogue id → description
   std::vector<std::shared_ptr<const agent_definition>>

@@ -20,8 +20,8 @@ struct retry_policy {
   // The wait before try `attempt` + 1 (the first try is 1), or nothing when the call has failed for good.
   // `uniform` is a random number in [0, 1): the delay doubles with each attempt and is spread over its upper half, so
   // that many agents do not come back at once. A wait that the service asked for is kept, and spread by a tenth.
-  [[nodiscard]] std::optional<std::chrono::milliseconds> delay(std::uint32_t attempt, const model_error& error,
-                                                               double uniform) const;
+  [[nodiscard]] std::optional<std::chrono::milliseconds>
+  delay(std::uint32_t attempt, const model_error& error, double uniform) const;
 };
 
 } // namespace troupe

@@ -68,10 +68,10 @@ class run_feed {
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   std::deque<event_batch_ptr> queue_;
-  std::size_t queued_ = 0;       // events in queue_
-  bool lagging_ = false;         // pushes were dropped; the reader goes on from the store
-  std::uint64_t taken_ = 0;      // the last seq that the reader has
-  std::uint64_t pushed_ = 0;     // the last seq that there is
+  std::size_t queued_ = 0;   // events in queue_
+  bool lagging_ = false;     // pushes were dropped; the reader goes on from the store
+  std::uint64_t taken_ = 0;  // the last seq that the reader has
+  std::uint64_t pushed_ = 0; // the last seq that there is
   std::uint64_t missed_ = 0;
   run_id run_;
   std::optional<outcome> result_;

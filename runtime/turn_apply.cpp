@@ -92,7 +92,8 @@ class folder {
     auto results = std::min<std::size_t>(b.background_results, state_.background.size());
     auto hints = std::min<std::size_t>(b.hints, state_.hints.size());
     state_.conversation.append(waiting_content(state_, results, hints));
-    state_.background.erase(state_.background.begin(), state_.background.begin() + static_cast<std::ptrdiff_t>(results));
+    state_.background.erase(state_.background.begin(),
+                            state_.background.begin() + static_cast<std::ptrdiff_t>(results));
     state_.hints.erase(state_.hints.begin(), state_.hints.begin() + static_cast<std::ptrdiff_t>(hints));
   }
 
@@ -189,19 +190,21 @@ bool operator==(const agent_state& a, const agent_state& b) {
     return std::equal(x.begin(), x.end(), y.begin(), y.end(),
                       [](const auto& l, const auto& r) { return l.text == r.text && l.by == r.by; });
   };
-  auto same_results = [](const std::vector<background_result_body>& x, const std::vector<background_result_body>& y) {
+  auto same_results = [](const std::vector<background_result_body>& x,
+                         const std::vector<background_result_body>& y) {
     return std::equal(x.begin(), x.end(), y.begin(), y.end(), [](const auto& l, const auto& r) {
       return l.task == r.task && l.name == r.name && l.outcome == r.outcome;
     });
   };
-  return a.number == b.number && a.phase == b.phase && a.conversation == b.conversation && a.answer == b.answer &&
-         a.turns == b.turns && a.run_turns == b.run_turns && a.nudges == b.nudges && a.repaired == b.repaired &&
-         a.calls == b.calls && a.open == b.open && same_hints(a.hints, b.hints) &&
+  return a.number == b.number && a.phase == b.phase && a.conversation == b.conversation &&
+         a.answer == b.answer && a.turns == b.turns && a.run_turns == b.run_turns && a.nudges == b.nudges &&
+         a.repaired == b.repaired && a.calls == b.calls && a.open == b.open && same_hints(a.hints, b.hints) &&
          same_results(a.background, b.background) && a.limit == b.limit && a.last_text == b.last_text &&
          a.keys == b.keys && a.events == b.events && a.used == b.used;
 }
 
-event_batch make_events(step& decided, const event_origin_ptr& origin, const agent_state& state, timestamp now) {
+event_batch make_events(step& decided, const event_origin_ptr& origin, const agent_state& state,
+                        timestamp now) {
   event_batch batch;
   batch.reserve(decided.events.size());
   auto index = state.events;

@@ -125,8 +125,9 @@ class decider {
     if (found != profile_.tools.end() && found->second.route == tool_route::request_input) {
       resolve(*call, {in.value.is_string() ? in.value.get<std::string>() : dump_json(in.value), {}, {}});
     } else if (!allows(in.value)) {
-      resolve(*call, tool_result::failure(errc::denied, "The user did not allow this call. Think again: try another "
-                                                        "way, or say what stands in the way."));
+      resolve(*call,
+              tool_result::failure(errc::denied, "The user did not allow this call. Think again: try another "
+                                                 "way, or say what stands in the way."));
     } else {
       auto checked = check(*call);
       if (checked)
@@ -203,8 +204,8 @@ class decider {
       } else if (const auto* thought = std::get_if<thought_part>(&p.value)) {
         emit(thought_body{turn, clean(thought->text), p.blob}, std::exchange(used, {}));
       } else if (const auto* call = std::get_if<tool_call_part>(&p.value)) {
-        emit(tool_call_body{turn, make_call_id(state_.number, turn, calls), clean(call->name), clean(call->arguments),
-                            p.blob},
+        emit(tool_call_body{turn, make_call_id(state_.number, turn, calls), clean(call->name),
+                            clean(call->arguments), p.blob},
              std::exchange(used, {}));
         ++calls;
       }
@@ -231,9 +232,10 @@ class decider {
     turn_calls_ = &calls;
     for (std::size_t i = 0; i < calls.size(); ++i) {
       if (i >= profile_.max_calls_per_turn)
-        resolve(calls[i], tool_result::failure(errc::too_large, "Too many calls in one answer: at most " +
-                                                                    std::to_string(profile_.max_calls_per_turn) +
-                                                                    " are carried out."));
+        resolve(calls[i],
+                tool_result::failure(errc::too_large, "Too many calls in one answer: at most " +
+                                                          std::to_string(profile_.max_calls_per_turn) +
+                                                          " are carried out."));
       else
         begin(calls[i]);
     }
@@ -264,8 +266,9 @@ class decider {
     }
     auto parsed = parse_json(call.arguments.empty() ? "{}" : std::string_view{call.arguments});
     if (!parsed) {
-      resolve(call, tool_result::failure(errc::bad_arguments, "The arguments are not JSON that can be read: " +
-                                                                  parsed.failure().message));
+      resolve(call,
+              tool_result::failure(errc::bad_arguments, "The arguments are not JSON that can be read: " +
+                                                            parsed.failure().message));
       return std::nullopt;
     }
     if (!parsed->is_object()) {
@@ -274,7 +277,8 @@ class decider {
       return std::nullopt;
     }
     if (!found->second.arguments->valid(*parsed)) {
-      auto fault = found->second.arguments->validate(*parsed, errc::bad_arguments, "The arguments of " + call.name);
+      auto fault =
+          found->second.arguments->validate(*parsed, errc::bad_arguments, "The arguments of " + call.name);
       resolve(call, tool_result::failure(errc::bad_arguments, fault.failure().message));
       return std::nullopt;
     }
@@ -286,8 +290,8 @@ class decider {
     for (const auto& [known, tool] : profile_.tools)
       names.push_back(known);
     std::sort(names.begin(), names.end());
-    return "There is no tool '" + name + "'." + did_you_mean(name, names) + " Tools: " + list_names(names, max_named_tools) +
-           ".";
+    return "There is no tool '" + name + "'." + did_you_mean(name, names) +
+           " Tools: " + list_names(names, max_named_tools) + ".";
   }
 
   policy_verdict judge(const open_call& call, const checked_call& checked) const {
@@ -300,8 +304,9 @@ class decider {
 
   void ask(const open_call& call, json schema, std::string message, std::string reason) {
     if (!options_.answerable)
-      return resolve(call, tool_result::failure(errc::denied, "This needs an answer from the user, and nobody can "
-                                                              "answer in this run, so it counts as denied."));
+      return resolve(call,
+                     tool_result::failure(errc::denied, "This needs an answer from the user, and nobody can "
+                                                        "answer in this run, so it counts as denied."));
     if (message.empty())
       message = profile_.name + " wants to call " + call.name + " " + call.arguments;
     asked_.push_back(call.call);
@@ -339,7 +344,8 @@ class decider {
     const auto name = arguments.value("name", std::string{});
     auto order = order_spawn(profile_, arguments, spawned_);
     if (!order)
-      return resolve(call, {prompt_text::spawn_error(name, order.failure().message), order.failure().code, {}});
+      return resolve(call,
+                     {prompt_text::spawn_error(name, order.failure().message), order.failure().code, {}});
     spawned_.push_back(name);
     start(call, std::move(*order));
   }
@@ -356,7 +362,7 @@ class decider {
   void start_function(const open_call& call, const checked_call& checked) {
     const auto& tool = checked.tool->function;
     if (tool->annotations.exclusive)
-      return;  // start_exclusive takes it when it is alone
+      return; // start_exclusive takes it when it is alone
     if (repeatable(*tool))
       command(command::call_tool{call.call, call.name, tool, checked.arguments});
     else
@@ -367,7 +373,8 @@ class decider {
   void run_function(const open_call& call) {
     auto checked = check(call);
     if (checked && checked->tool->route == tool_route::function)
-      command(command::call_tool{call.call, call.name, checked->tool->function, std::move(checked->arguments)});
+      command(
+          command::call_tool{call.call, call.name, checked->tool->function, std::move(checked->arguments)});
   }
 
   [[nodiscard]] bool is_exclusive(const open_call& call) const {
@@ -424,8 +431,9 @@ class decider {
       return; // a child resumes in place and reports by itself
     if (repeatable(*checked->tool->function))
       return start_function(call, *checked);
-    resolve(call, tool_result::failure(errc::interrupted, "The call was interrupted by a restart and may have taken "
-                                                          "effect. Check before you repeat it."));
+    resolve(call, tool_result::failure(errc::interrupted,
+                                       "The call was interrupted by a restart and may have taken "
+                                       "effect. Check before you repeat it."));
   }
 
   void after_results() {
@@ -436,7 +444,8 @@ class decider {
     if (auto value = finished_task())
       return finish(complete_task(std::move(*value)));
     if (run_turns_ >= profile_.limits.max_turns)
-      return limit(errc::max_turns, "The agent may take " + std::to_string(profile_.limits.max_turns) + " turns.");
+      return limit(errc::max_turns,
+                   "The agent may take " + std::to_string(profile_.limits.max_turns) + " turns.");
     ask_model();
   }
 
@@ -464,7 +473,8 @@ class decider {
   void end_without_calls() {
     if (!state_.hints.empty() || !state_.background.empty()) {
       if (run_turns_ >= profile_.limits.max_turns)
-        return limit(errc::max_turns, "The agent may take " + std::to_string(profile_.limits.max_turns) + " turns.");
+        return limit(errc::max_turns,
+                     "The agent may take " + std::to_string(profile_.limits.max_turns) + " turns.");
       return ask_model();
     }
     if (profile_.mode == agent_mode::task)
@@ -476,7 +486,8 @@ class decider {
       return finish(outcome::make_completed(said(), std::move(*value)));
     if (state_.repaired || run_turns_ >= profile_.limits.max_turns)
       return fail(errc::protocol, "The answer does not fit the output schema: " + value.failure().message);
-    emit(warning_body{errc::bad_arguments, "The answer does not fit the output schema: " + value.failure().message,
+    emit(warning_body{errc::bad_arguments,
+                      "The answer does not fit the output schema: " + value.failure().message,
                       prompt_text::repair(value.failure().message), false});
     command(command::call_model{});
   }
@@ -486,8 +497,10 @@ class decider {
       return fail(errc::protocol, "The agent stopped without calling finish_task, after " +
                                       std::to_string(state_.nudges) + " reminders.");
     if (run_turns_ >= profile_.limits.max_turns)
-      return limit(errc::max_turns, "The agent may take " + std::to_string(profile_.limits.max_turns) + " turns.");
-    emit(warning_body{errc::protocol, "The agent wrote text instead of calling finish_task.", prompt_text::nudge(), false});
+      return limit(errc::max_turns,
+                   "The agent may take " + std::to_string(profile_.limits.max_turns) + " turns.");
+    emit(warning_body{errc::protocol, "The agent wrote text instead of calling finish_task.",
+                      prompt_text::nudge(), false});
     command(command::call_model{});
   }
 
@@ -575,7 +588,8 @@ class decider {
         command(command::question_closed{call.call});
       auto found = profile_.tools.find(call.name);
       if (found != profile_.tools.end() && found->second.route != tool_route::function)
-        command(command::cancel_child{call.call, code == errc::cancelled ? "parent" : std::string{to_string(code)}});
+        command(command::cancel_child{call.call,
+                                      code == errc::cancelled ? "parent" : std::string{to_string(code)}});
       else
         command(command::cancel_tool{call.call});
       resolve(call, tool_result::failure(code, why));

@@ -61,20 +61,20 @@ struct agent_state {
   agent_number number = 0;
   agent_phase phase = agent_phase::idle;
   transcript conversation;
-  std::vector<part> answer;          // pieces of the model answer that is not yet part of the conversation
-  std::uint32_t turns = 0;           // model answers so far; numbers the turns of the session's whole life
-  std::uint32_t run_turns = 0;       // model answers in this run
-  std::uint32_t nudges = 0;          // in this run
-  bool repaired = false;             // the repair turn of an output schema was used in this run
-  std::vector<open_call> calls;      // of the current turn, in the model's order
-  std::uint32_t open = 0;            // calls without result
-  std::vector<steering_body> hints;  // wait for the next model call
+  std::vector<part> answer;         // pieces of the model answer that is not yet part of the conversation
+  std::uint32_t turns = 0;          // model answers so far; numbers the turns of the session's whole life
+  std::uint32_t run_turns = 0;      // model answers in this run
+  std::uint32_t nudges = 0;         // in this run
+  bool repaired = false;            // the repair turn of an output schema was used in this run
+  std::vector<open_call> calls;     // of the current turn, in the model's order
+  std::uint32_t open = 0;           // calls without result
+  std::vector<steering_body> hints; // wait for the next model call
   std::vector<background_result_body> background; // likewise
   std::optional<limit_reached> limit;
-  std::string last_text;             // what the model last said in this run
+  std::string last_text;                      // what the model last said in this run
   std::map<std::string, nlohmann::json> keys; // state keys that events wrote
-  std::uint32_t events = 0;          // events so far; numbers the next one
-  troupe::usage used;                // of all model answers
+  std::uint32_t events = 0;                   // events so far; numbers the next one
+  troupe::usage used;                         // of all model answers
 
   friend bool operator==(const agent_state& a, const agent_state& b);
 };

@@ -1,11 +1,6 @@
 // troupe agents: what there is to delegate to, and whether it can be used.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/commands.hpp"
-#include "exit_code.hpp"
-#include "setup.hpp"
-#include "surface.hpp"
-
 #include <troupe/runtime/agent_file.hpp>
 #include <troupe/runtime/agent_profile.hpp>
 
@@ -15,6 +10,11 @@
 #include <cstdio>
 #include <memory>
 
+#include "commands/commands.hpp"
+#include "exit_code.hpp"
+#include "setup.hpp"
+#include "surface.hpp"
+
 namespace troupe::cli {
 namespace {
 
@@ -23,8 +23,10 @@ struct agents_arguments {
   bool strict_files = false;
 };
 
-void print(const std::string& name, const std::string& kind, const std::string& model, const std::string& description) {
-  std::printf("%-24s %-10s %-16s %s\n", shown(name).c_str(), kind.c_str(), shown(model).c_str(), shown(description).c_str());
+void print(const std::string& name, const std::string& kind, const std::string& model,
+           const std::string& description) {
+  std::printf("%-24s %-10s %-16s %s\n", shown(name).c_str(), kind.c_str(), shown(model).c_str(),
+              shown(description).c_str());
 }
 
 int list_agents(const agents_arguments& arguments) {

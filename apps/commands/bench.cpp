@@ -2,13 +2,12 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #ifdef TROUPE_WITH_BENCH
-#include "commands/commands.hpp"
-
-#include "workloads.hpp"
-
 #include <CLI/App.hpp>
 
 #include <memory>
+
+#include "commands/commands.hpp"
+#include "workloads.hpp"
 
 namespace troupe::cli {
 
@@ -18,11 +17,14 @@ void add_bench(CLI::App& app, action& chosen) {
 
   auto http = std::make_shared<bench::http_options>();
   auto* with_server = command->add_subcommand("http", "A workload against an OpenAI-compatible server");
-  with_server->add_option("--workload", http->workload, "W1, W2: one root with n children; W3: n roots; W5: n streams")
+  with_server
+      ->add_option("--workload", http->workload,
+                   "W1, W2: one root with n children; W3: n roots; W5: n streams")
       ->check(CLI::IsMember({"W1", "W2", "W3", "W5"}));
   with_server->add_option("--n", http->n, "Children, roots or streams")->check(CLI::Range(1U, 1'000'000U));
   with_server->add_option("--base", http->base, "URL of the server, without /v1");
-  with_server->add_option("--latency", http->latency_ms, "Latency of a response, ms; 100 for W1 and W3, else 0");
+  with_server->add_option("--latency", http->latency_ms,
+                          "Latency of a response, ms; 100 for W1 and W3, else 0");
   with_server->add_option("--chunks", http->chunks, "Chunks of each stream (W5)");
   with_server->add_option("--gap", http->chunk_gap_us, "Microseconds between two chunks (W5)");
   with_server->callback([&chosen, http] { chosen = [http] { return bench::run_http(*http); }; });
@@ -34,10 +36,12 @@ void add_bench(CLI::App& app, action& chosen) {
   one_shot->callback([&chosen, spawn] { chosen = [spawn] { return bench::run_spawn(*spawn); }; });
 
   auto flood = std::make_shared<bench::flood_options>();
-  auto* at_once = command->add_subcommand("flood", "n children at once; the observer is compared with the journal");
+  auto* at_once =
+      command->add_subcommand("flood", "n children at once; the observer is compared with the journal");
   at_once->add_option("--n", flood->n, "Children")->check(CLI::Range(1U, 100'000U));
   at_once->add_option("--latency", flood->latency_ms, "Latency of the model, ms");
-  at_once->add_flag("!--no-slow-reader", flood->slow_reader, "Leave out the reader that takes one event a second");
+  at_once->add_flag("!--no-slow-reader", flood->slow_reader,
+                    "Leave out the reader that takes one event a second");
   at_once->callback([&chosen, flood] { chosen = [flood] { return bench::run_flood(*flood); }; });
 }
 

@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "interrupt.hpp"
-
 #include <functional>
 #include <string>
+
+#include "interrupt.hpp"
 
 namespace CLI {
 class App;

@@ -1,15 +1,15 @@
 // troupe models: the catalogue.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/commands.hpp"
-#include "exit_code.hpp"
-#include "setup.hpp"
-#include "surface.hpp"
-
 #include <CLI/App.hpp>
 
 #include <cstdio>
 #include <memory>
+
+#include "commands/commands.hpp"
+#include "exit_code.hpp"
+#include "setup.hpp"
+#include "surface.hpp"
 
 namespace troupe::cli {
 namespace {

@@ -1,18 +1,10 @@
 // troupe run: one run of a root agent.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/commands.hpp"
-#include "exit_code.hpp"
-#include "live_tree.hpp"
-#include "log_file.hpp"
-#include "setup.hpp"
-#include "surface.hpp"
-
 #include <troupe/runtime/json_text.hpp>
 
 #include <CLI/App.hpp>
-
-#include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include <array>
 #include <cstdio>
@@ -23,7 +15,13 @@
 #include <memory>
 #include <sstream>
 
-#include <nlohmann/json.hpp>
+#include "commands/commands.hpp"
+#include "exit_code.hpp"
+#include "live_tree.hpp"
+#include "log_file.hpp"
+#include "setup.hpp"
+#include "surface.hpp"
+#include <unistd.h>
 
 namespace troupe::cli {
 namespace {
@@ -50,7 +48,8 @@ struct run_arguments {
 
 std::string read_stdin() {
   if (isatty(STDIN_FILENO) != 0)
-    stop(errc::bad_config, "There is no prompt. Give it as an argument or on stdin: troupe run \"Survey the workspace\".");
+    stop(errc::bad_config,
+         "There is no prompt. Give it as an argument or on stdin: troupe run \"Survey the workspace\".");
   std::string text{std::istreambuf_iterator<char>{std::cin}, {}};
   if (text.size() > max_prompt_bytes)
     stop(errc::too_large, "The prompt is longer than " + std::to_string(max_prompt_bytes) + " bytes.");
@@ -60,7 +59,8 @@ std::string read_stdin() {
 }
 
 std::string base64(const std::string& bytes) {
-  static constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  static constexpr std::string_view letters =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string text;
   text.reserve((bytes.size() + 2) / 3 * 4);
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
@@ -74,10 +74,17 @@ std::string base64(const std::string& bytes) {
 }
 
 std::string mime_type(const std::string& path) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 10> known = {{
-      {".png", "image/png"}, {".jpg", "image/jpeg"}, {".jpeg", "image/jpeg"}, {".gif", "image/gif"},
-      {".webp", "image/webp"}, {".pdf", "application/pdf"}, {".wav", "audio/wav"}, {".mp3", "audio/mpeg"},
-      {".json", "application/json"}, {".csv", "text/csv"}}};
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 10> known = {
+      {{".png", "image/png"},
+       {".jpg", "image/jpeg"},
+       {".jpeg", "image/jpeg"},
+       {".gif", "image/gif"},
+       {".webp", "image/webp"},
+       {".pdf", "application/pdf"},
+       {".wav", "audio/wav"},
+       {".mp3", "audio/mpeg"},
+       {".json", "application/json"},
+       {".csv", "text/csv"}}};
   const auto extension = std::filesystem::path{path}.extension().string();
   for (const auto& [ending, type] : known)
     if (extension == ending)
@@ -93,11 +100,13 @@ part attach(const std::string& path) {
   bytes << file.rdbuf();
   auto content = std::move(bytes).str();
   if (content.size() > max_attachment_bytes)
-    stop(errc::too_large, "The attachment " + path + " is larger than " + std::to_string(max_attachment_bytes) + " bytes.");
+    stop(errc::too_large,
+         "The attachment " + path + " is larger than " + std::to_string(max_attachment_bytes) + " bytes.");
   const auto type = mime_type(path);
   if (type.empty() || type.starts_with("text/") || type == "application/json") {
     if (is_valid_utf8(content))
-      return {text_part{"Attached file " + std::filesystem::path{path}.filename().string() + ":\n" + content}, {}};
+      return {text_part{"Attached file " + std::filesystem::path{path}.filename().string() + ":\n" + content},
+              {}};
     return {data_part{type.empty() ? "application/octet-stream" : type, base64(content), {}}, {}};
   }
   return {data_part{type, base64(content), {}}, {}};
@@ -130,7 +139,8 @@ void follow_plainly(const run& r, const run_arguments& arguments) {
       print_line(stderr, shown_line(e));
   }
   if (r.missed() > 0)
-    print_line(stderr, "troupe: " + std::to_string(r.missed()) + " events were no longer kept and are not shown.");
+    print_line(stderr,
+               "troupe: " + std::to_string(r.missed()) + " events were no longer kept and are not shown.");
 }
 
 void follow_with_tree(runtime& rt, const run& r) {
@@ -164,7 +174,8 @@ void print_outcome(const run& r, const outcome& o, const run_arguments& argument
   if (o.cancelled() && !o.text().empty())
     print_line(stderr, "troupe: cancelled; what there is so far:");
   if (o.failed() && !o.text().empty())
-    print_line(stderr, std::string{"troupe: what there is "} + (o.recovered() ? "after the limit:" : "so far:"));
+    print_line(stderr,
+               std::string{"troupe: what there is "} + (o.recovered() ? "after the limit:" : "so far:"));
   if (!o.text().empty())
     print_line(stdout, shown(o.text()));
   if (o.failed())
@@ -213,14 +224,18 @@ void add_run(CLI::App& app, action& chosen, interrupt& signals) {
   auto arguments = std::make_shared<run_arguments>();
   auto& a = *arguments;
   auto* command = app.add_subcommand("run", "Run the root agent on a prompt and print its answer");
-  command->add_option("-c,--config", a.setup.config_file, "Configuration; troupe.yaml in the working folder by default");
+  command->add_option("-c,--config", a.setup.config_file,
+                      "Configuration; troupe.yaml in the working folder by default");
   command->add_option("--agent", a.agent, "Name of the root agent");
   command->add_option("--model", a.setup.model, "Model of the root agent: an id of the catalogue");
   command->add_option("--session", a.session, "Name of the session");
-  command->add_option("--workspace", a.setup.workspace, "Folder of the file tools; the working folder by default");
-  command->add_option("--attach", a.attachments, "File that goes with the prompt (may be given several times)")
+  command->add_option("--workspace", a.setup.workspace,
+                      "Folder of the file tools; the working folder by default");
+  command
+      ->add_option("--attach", a.attachments, "File that goes with the prompt (may be given several times)")
       ->allow_extra_args(false);
-  command->add_flag("--events", a.events, "Print each event as one line of JSON on stdout, instead of the answer");
+  command->add_flag("--events", a.events,
+                    "Print each event as one line of JSON on stdout, instead of the answer");
   command->add_option("--output", a.output, "Form of the answer")->check(CLI::IsMember({"text", "json"}));
   command->add_flag("-q,--quiet", a.quiet, "Print the answer only");
   command->add_option("--log", a.log_file, "File for the log, as lines of JSON");
@@ -228,7 +243,9 @@ void add_run(CLI::App& app, action& chosen, interrupt& signals) {
   command->add_option("prompt", a.prompt, "What the agent is to do; read from stdin when it is left out");
   command->footer("Exit codes: 0 completed, 1 failed, 2 usage or configuration, 3 cancelled, 4 needs input.\n"
                   "Ctrl-C cancels the run and shows what there is; a second one ends at once.");
-  command->callback([&chosen, &signals, arguments] { chosen = [&signals, arguments] { return run_agent(*arguments, signals); }; });
+  command->callback([&chosen, &signals, arguments] {
+    chosen = [&signals, arguments] { return run_agent(*arguments, signals); };
+  });
 }
 
 } // namespace troupe::cli

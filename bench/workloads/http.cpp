@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "measure.hpp"
-#include "workloads.hpp"
-
 #include <troupe/troupe.hpp>
 
 #include <atomic>
 #include <cstdio>
 #include <vector>
+
+#include "measure.hpp"
+#include "workloads.hpp"
 
 namespace troupe::bench {
 namespace {
@@ -61,9 +61,10 @@ tally fan_out(runtime& rt, const http_options& options, int latency) {
                      .tools = {lookup()},
                      .limits = {.timeout = run_limit}}};
   auto root = rt.create_deep_agent(std::move(spec));
-  const std::string directive = R"({"plan":"fanout","n":)" + std::to_string(options.n) +
-                                R"(,"tool":"subagent","args_key":"request","child_turns":3,"child_tool":"lookup","latency_ms":)" +
-                                std::to_string(latency) + "}";
+  const std::string directive =
+      R"({"plan":"fanout","n":)" + std::to_string(options.n) +
+      R"(,"tool":"subagent","args_key":"request","child_turns":3,"child_tool":"lookup","latency_ms":)" +
+      std::to_string(latency) + "}";
   auto run = root.run(directive);
   tally sum;
   take(sum, run.outcome(), "children_ok=" + std::to_string(options.n) + " ", options.n);
@@ -81,8 +82,8 @@ tally loops(runtime& rt, const http_options& options, int latency) {
   std::vector<run> runs;
   runs.reserve(options.n);
   for (std::uint32_t i = 0; i < options.n; ++i)
-    runs.push_back(worker.run(R"({"plan":"loop","i":)" + std::to_string(i) + R"(,"turns":5,"tool":"lookup","latency_ms":)" +
-                              std::to_string(latency) + "}"));
+    runs.push_back(worker.run(R"({"plan":"loop","i":)" + std::to_string(i) +
+                              R"(,"turns":5,"tool":"lookup","latency_ms":)" + std::to_string(latency) + "}"));
   tally sum;
   for (const auto& r : runs)
     take(sum, r.outcome(), "loop-ok", 1);
@@ -107,7 +108,8 @@ tally streams(runtime& rt, const http_options& options, int latency) {
   for (std::uint32_t i = 0; i < options.n; ++i)
     runs.push_back(speaker.run(R"({"plan":"stream","i":)" + std::to_string(i) + R"(,"chunks":)" +
                                std::to_string(options.chunks) + R"(,"flush_each":true,"chunk_gap_us":)" +
-                               std::to_string(options.chunk_gap_us) + R"(,"latency_ms":)" + std::to_string(latency) + "}"));
+                               std::to_string(options.chunk_gap_us) + R"(,"latency_ms":)" +
+                               std::to_string(latency) + "}"));
   tally sum;
   std::uint64_t expected = 0;
   for (const auto& r : runs) {
@@ -120,7 +122,8 @@ tally streams(runtime& rt, const http_options& options, int latency) {
     (void)rt.engine().snapshot(session_id{"none"});
   if (bytes->load() != expected) {
     sum.ok = 0;
-    sum.note = "the consumer got " + std::to_string(bytes->load()) + " of " + std::to_string(expected) + " bytes";
+    sum.note =
+        "the consumer got " + std::to_string(bytes->load()) + " of " + std::to_string(expected) + " bytes";
   }
   sum.events = pieces->load();
   return sum;
@@ -152,7 +155,8 @@ void print(const http_options& options, const tally& sum, double wall, double cp
 int run_http(const http_options& options) {
   raise_file_limit();
   runtime_options settings;
-  settings.models = {{.id = "bench", .provider = "openai", .model = "fake", .base_url = options.base + "/v1"}};
+  settings.models = {
+      {.id = "bench", .provider = "openai", .model = "fake", .base_url = options.base + "/v1"}};
   runtime rt{std::move(settings)};
   const int latency = options.latency_ms >= 0 ? options.latency_ms : default_latency(options.workload);
   stopwatch watch;
@@ -164,7 +168,8 @@ int run_http(const http_options& options) {
   else if (options.workload == "W5")
     sum = streams(rt, options, latency);
   else {
-    std::fprintf(stderr, "troupe: there is no workload '%s'. Workloads: W1, W2, W3, W5.\n", options.workload.c_str());
+    std::fprintf(stderr, "troupe: there is no workload '%s'. Workloads: W1, W2, W3, W5.\n",
+                 options.workload.c_str());
     return 2;
   }
   const double wall = watch.wall();

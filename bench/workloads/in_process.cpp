@@ -1,14 +1,14 @@
 // Workloads with a model in the process: what the runtime costs by itself.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "measure.hpp"
-#include "workloads.hpp"
-
 #include <troupe/net/io_pool.hpp>
 #include <troupe/troupe.hpp>
 
 #include <cstdio>
 #include <thread>
+
+#include "measure.hpp"
+#include "workloads.hpp"
 
 namespace troupe::bench {
 namespace {

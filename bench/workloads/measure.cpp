@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure.hpp"
 
-#include <sys/resource.h>
-
 #include <fstream>
+
+#include <sys/resource.h>
 
 namespace troupe::bench {
 
 double cpu_seconds() {
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
-  auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; };
+  auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 

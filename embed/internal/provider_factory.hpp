@@ -14,8 +14,7 @@ namespace troupe {
 
 // Fails with bad_config when the provider is unknown, a key is missing or a scenario cannot be read; the message names
 // the model. Reads the environment and files: the key stands in neither the declaration nor any message.
-[[nodiscard]] result<std::shared_ptr<model_provider>> make_provider(const model_spec& spec,
-                                                                    const std::shared_ptr<net::http_client>& client,
-                                                                    timer& clock);
+[[nodiscard]] result<std::shared_ptr<model_provider>>
+make_provider(const model_spec& spec, const std::shared_ptr<net::http_client>& client, timer& clock);
 
 } // namespace troupe

@@ -43,7 +43,7 @@ class runtime_core {
   void add_tools();
 
   runtime_options options_;
-  std::mutex mutex_; // guards what follows
+  std::mutex mutex_;                                // guards what follows
   std::map<std::string, std::string> descriptions_; // of models, by id
   std::map<std::string, tool_ptr> tools_;
 

@@ -20,7 +20,8 @@ struct child_order {
 [[nodiscard]] child_order order_prebuilt(const agent_profile_ptr& child, const nlohmann::json& arguments);
 
 // invoke_agent: the prompt is mapped to the child's input schema and checked.
-[[nodiscard]] result<child_order> order_dispatch(const agent_profile& parent, const nlohmann::json& arguments);
+[[nodiscard]] result<child_order> order_dispatch(const agent_profile& parent,
+                                                 const nlohmann::json& arguments);
 
 // spawn_subagent: a profile for this one call. `running` are names that running children have.
 [[nodiscard]] result<child_order> order_spawn(const agent_profile& parent, const nlohmann::json& arguments,

@@ -9,12 +9,12 @@
 #include <troupe/messages/event.hpp>
 #include <troupe/runtime/agent_profile.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
-
-#include <nlohmann/json.hpp>
 
 namespace troupe::prompt_text {
 

@@ -25,7 +25,7 @@ struct run_request {
   agent_profile_ptr root;
   content_ptr message;
   run_limits limits{};
-  bool answerable = false;     // somebody answers questions
+  bool answerable = false;      // somebody answers questions
   on_busy busy = on_busy::wait; // another run of the session is under way
 };
 
@@ -42,12 +42,12 @@ class engine {
 
   // A hint to the root and every child of the session, or to one agent. `done` is called once, on any thread, when the
   // hint is stored (durable), or with the reason why it is not.
-  virtual void steer(const session_id& session, std::optional<agent_id> agent, std::string text, std::string by,
-                     std::function<void(status)> done) = 0;
+  virtual void steer(const session_id& session, std::optional<agent_id> agent, std::string text,
+                     std::string by, std::function<void(status)> done) = 0;
 
   // Answers a question.
-  virtual void answer(const session_id& session, const call_id& question, nlohmann::json value, std::string by,
-                      std::function<void(status)> done) = 0;
+  virtual void answer(const session_id& session, const call_id& question, nlohmann::json value,
+                      std::string by, std::function<void(status)> done) = 0;
 
   // Cancels the run that is under way (and those that wait) in a session, or one agent of it.
   virtual void cancel(const session_id& session, std::optional<agent_id> agent, std::string by) = 0;

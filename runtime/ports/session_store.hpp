@@ -38,7 +38,8 @@ class session_store {
   virtual status append(const session_id& session, event_batch_ptr batch) = 0;
 
   // The events after seq `after`, at most about `limit` of them (whole batches).
-  [[nodiscard]] virtual result<event_page> read(const session_id& session, std::uint64_t after, std::size_t limit) = 0;
+  [[nodiscard]] virtual result<event_page> read(const session_id& session, std::uint64_t after,
+                                                std::size_t limit) = 0;
 
   [[nodiscard]] virtual result<std::vector<session_info>> sessions() = 0;
 

@@ -6,12 +6,16 @@
 //         agent: "*"                      # glob on the agent's name
 //         turn: 0                         # model calls of this agent before this one
 //         text: "(?i)survey (?P<what>.+)" # RE2, searched in the last text of the user; its named groups are
-//         values system: "…"                     # RE2, searched in the instruction tool: list_directory #
-//         the last results hold one of this tool offers: spawn_subagent          # the agent may call this
-//         tool
+//                                         # values
+//         system: "…"                     # RE2, searched in the instruction
+//         tool: list_directory            # the last results hold one of this tool
+//         offers: spawn_subagent          # the agent may call this tool
 //       latency: 20ms                     # or {min: 10ms, max: 50ms, seed: 7}: chosen by seed, agent, turn
-//       and text error: {code: model_unavailable, times: 2, retry_after: 1s}   # the first times only; always
-//       without `times` chunks: 8                         # pieces of a streamed answer reply:
+//                                         # and text
+//       error: {code: model_unavailable, times: 2, retry_after: 1s}   # the first times only; always without
+//                                         # `times`
+//       chunks: 8                         # pieces of a streamed answer
+//       reply:
 //         think: "…"
 //         text: "…"                       # or a list of texts and of {for_each, where, line}
 //         json: {…}                       # instead of text: an object as the answer

@@ -83,7 +83,7 @@ class session_log {
 
   std::vector<record> records_;
   std::unordered_map<agent_number, std::vector<std::uint64_t>> inner_; // batches of each child that is kept
-  std::deque<agent_number> droppable_;                                 // ended children, in order of their end
+  std::deque<agent_number> droppable_; // ended children, in order of their end
   std::size_t kept_ = 0;
   std::size_t empty_ = 0;
   std::uint64_t last_dropped_ = 0;
@@ -103,8 +103,9 @@ class memory_store final : public session_store {
     auto log = find_or_make(session);
     std::lock_guard lock{log->mutex};
     if (batch->front().seq != log->log.last_seq() + 1)
-      return error{errc::store_corrupt, "Event " + std::to_string(batch->front().seq) + " does not follow event " +
-                                            std::to_string(log->log.last_seq()) + " of session " + session.str() + "."};
+      return error{errc::store_corrupt, "Event " + std::to_string(batch->front().seq) +
+                                            " does not follow event " + std::to_string(log->log.last_seq()) +
+                                            " of session " + session.str() + "."};
     log->log.append(std::move(batch), options_.max_events);
     return ok();
   }

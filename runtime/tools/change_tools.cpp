@@ -32,7 +32,8 @@ struct edit_args {
   std::optional<bool> replace_all;
 };
 TROUPE_FIELDS(edit_args, (path, "file, relative to the workspace"),
-              (old_text, "text to replace, exactly as it stands in the file"), (new_text, "text to put in its place"),
+              (old_text, "text to replace, exactly as it stands in the file"),
+              (new_text, "text to put in its place"),
               (replace_all, "replace all occurrences; otherwise there must be exactly one"))
 
 std::string note_key(const std::string& path) {
@@ -44,7 +45,8 @@ void note(tool_context& context, const std::string& path, std::string_view text)
 }
 
 tool_result changed(const std::string& path) {
-  return tool_result::failure(errc::file_changed, path + " has changed since read; read it again and then decide.");
+  return tool_result::failure(errc::file_changed,
+                              path + " has changed since read; read it again and then decide.");
 }
 
 // The lines [first, first + count) of `text`.
@@ -88,7 +90,9 @@ tool_result run_write(const workspace& root, const write_args& args, tool_contex
   if (auto written = root.write(*path, args.content); !written)
     return failed(written.failure());
   note(context, *path, args.content);
-  return {(old ? "Replaced " : "Created ") + *path + " (" + std::to_string(args.content.size()) + " bytes).", {}, {}};
+  return {(old ? "Replaced " : "Created ") + *path + " (" + std::to_string(args.content.size()) + " bytes).",
+          {},
+          {}};
 }
 
 // `text` with the replacements, or why not.
@@ -115,7 +119,8 @@ tool_result run_edit(const workspace& root, const edit_args& args, tool_context&
   if (!path)
     return failed(path.failure());
   if (args.old_text.empty() || args.old_text == args.new_text)
-    return tool_result::failure(errc::bad_arguments, "old_text must not be empty, and new_text must differ from it.");
+    return tool_result::failure(errc::bad_arguments,
+                                "old_text must not be empty, and new_text must differ from it.");
   auto mutex = root.lock_of(*path);
   std::lock_guard lock{*mutex};
   auto text = root.read(*path);
@@ -123,7 +128,8 @@ tool_result run_edit(const workspace& root, const edit_args& args, tool_context&
     return failed(text.failure());
   auto known = context.notes->get(note_key(*path));
   if (!known)
-    return tool_result::failure(errc::file_changed, "Read " + *path + " first; then edit what you have read.");
+    return tool_result::failure(errc::file_changed,
+                                "Read " + *path + " first; then edit what you have read.");
   if (*known != content_hash_hex(*text))
     return changed(*path);
   std::size_t count = 0;
@@ -149,21 +155,24 @@ tool_ptr make_read_file(workspace_ptr root) {
   tool_annotations a;
   a.read_only = a.idempotent = true;
   a.timeout = file_timeout;
-  return tool("read_file", "Reads a text file of the workspace, or some lines of it.", a,
-              [root](const read_args& args, tool_context& context) { return run_read(*root, args, context); });
+  return tool(
+      "read_file", "Reads a text file of the workspace, or some lines of it.", a,
+      [root](const read_args& args, tool_context& context) { return run_read(*root, args, context); });
 }
 
 tool_ptr make_write_file(workspace_ptr root) {
-  return tool("write_file",
-              "Writes a whole file of the workspace. Fails when the file has changed since you read it.", changing(),
-              [root](const write_args& args, tool_context& context) { return run_write(*root, args, context); });
+  return tool(
+      "write_file",
+      "Writes a whole file of the workspace. Fails when the file has changed since you read it.", changing(),
+      [root](const write_args& args, tool_context& context) { return run_write(*root, args, context); });
 }
 
 tool_ptr make_edit_file(workspace_ptr root) {
   return tool("edit_file",
               "Replaces text in a file of the workspace that you have read. Fails when it has changed since.",
-              changing(),
-              [root](const edit_args& args, tool_context& context) { return run_edit(*root, args, context); });
+              changing(), [root](const edit_args& args, tool_context& context) {
+                return run_edit(*root, args, context);
+              });
 }
 
 tool_result failed(const error& e) {

@@ -3,9 +3,9 @@
 #include <troupe/runtime/json_text.hpp>
 #include <troupe/runtime/typed_tool.hpp>
 
-#include <algorithm>
-
 #include <re2/re2.h>
+
+#include <algorithm>
 
 namespace troupe::internal {
 
@@ -22,7 +22,8 @@ struct glob_args {
   std::string pattern;
   std::string path = ".";
 };
-TROUPE_FIELDS(glob_args, (pattern, "glob on paths within the folder: * and ? within a folder, ** over folders"),
+TROUPE_FIELDS(glob_args,
+              (pattern, "glob on paths within the folder: * and ? within a folder, ** over folders"),
               (path, "folder to search, relative to the workspace"))
 
 struct grep_args {
@@ -33,7 +34,8 @@ struct grep_args {
 };
 TROUPE_FIELDS(grep_args, (pattern, "regular expression (RE2), matched against each line"),
               (path, "folder or file to search, relative to the workspace"),
-              (include, "only files that fit this glob, such as *.cpp or src/**"), (case_insensitive, "ignore case"))
+              (include, "only files that fit this glob, such as *.cpp or src/**"),
+              (case_insensitive, "ignore case"))
 
 // The part of `path` below `folder`.
 std::string_view below(std::string_view path, std::string_view folder) {
@@ -88,7 +90,9 @@ tool_result run_glob(const workspace& root, const glob_args& args, tool_context&
   auto listing = root.list(*path, true, context.stop);
   if (!listing)
     return failed(listing.failure());
-  nlohmann::json out{{"path", *path}, {"pattern", args.pattern}, {"entries", nlohmann::json::array()},
+  nlohmann::json out{{"path", *path},
+                     {"pattern", args.pattern},
+                     {"entries", nlohmann::json::array()},
                      {"cut", listing->cut}};
   std::size_t total = 0;
   for (const auto& entry : listing->entries) {
@@ -149,15 +153,20 @@ tool_result run_grep(const workspace& root, const grep_args& args, tool_context&
   options.set_case_sensitive(!args.case_insensitive.value_or(false));
   RE2 pattern{args.pattern, options};
   if (args.pattern.empty() || !pattern.ok())
-    return tool_result::failure(errc::bad_arguments, "The pattern is not one that RE2 takes (" + pattern.error() +
-                                                         "); look-around and back references are not supported.");
+    return tool_result::failure(errc::bad_arguments,
+                                "The pattern is not one that RE2 takes (" + pattern.error() +
+                                    "); look-around and back references are not supported.");
   auto path = root.resolve(args.path);
   if (!path)
     return failed(path.failure());
   auto listing = root.list(*path, true, context.stop);
-  nlohmann::json out{{"pattern", args.pattern},           {"path", *path},    {"total", 0},
-                     {"files", nlohmann::json::array()},  {"matches", nlohmann::json::array()},
-                     {"skipped", 0},                      {"cut", listing && listing->cut}};
+  nlohmann::json out{{"pattern", args.pattern},
+                     {"path", *path},
+                     {"total", 0},
+                     {"files", nlohmann::json::array()},
+                     {"matches", nlohmann::json::array()},
+                     {"skipped", 0},
+                     {"cut", listing && listing->cut}};
   if (!listing) {
     if (auto file = root.read(*path); !file)
       return failed(listing.failure());
@@ -221,26 +230,31 @@ bool path_glob(std::string_view pattern, std::string_view path) noexcept {
 }
 
 tool_ptr make_list_directory(workspace_ptr root) {
-  return tool("list_directory",
-              "Lists the files and folders in a folder of the workspace, hidden ones too. Result: JSON with entries "
-              "(name, path, type, bytes, lines).",
-              searching(),
-              [root](const list_args& args, tool_context& context) { return run_list(*root, args, context); });
+  return tool(
+      "list_directory",
+      "Lists the files and folders in a folder of the workspace, hidden ones too. Result: JSON with entries "
+      "(name, path, type, bytes, lines).",
+      searching(),
+      [root](const list_args& args, tool_context& context) { return run_list(*root, args, context); });
 }
 
 tool_ptr make_glob(workspace_ptr root) {
   return tool("glob",
-              "Finds files of the workspace by a glob on their paths. Result: JSON with entries (path, bytes, lines).",
-              searching(),
-              [root](const glob_args& args, tool_context& context) { return run_glob(*root, args, context); });
+              "Finds files of the workspace by a glob on their paths. Result: JSON with entries (path, "
+              "bytes, lines).",
+              searching(), [root](const glob_args& args, tool_context& context) {
+                return run_glob(*root, args, context);
+              });
 }
 
 tool_ptr make_grep_search(workspace_ptr root) {
   return tool("grep_search",
-              "Searches the lines of text files in the workspace. Result: JSON with total, files (path, count) and the "
+              "Searches the lines of text files in the workspace. Result: JSON with total, files (path, "
+              "count) and the "
               "first matches (path, line, text).",
-              searching(),
-              [root](const grep_args& args, tool_context& context) { return run_grep(*root, args, context); });
+              searching(), [root](const grep_args& args, tool_context& context) {
+                return run_grep(*root, args, context);
+              });
 }
 
 } // namespace troupe::internal

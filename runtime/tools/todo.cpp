@@ -30,11 +30,13 @@ nlohmann::json parameters() {
                         {"status", {{"type", "string"}, {"enum", names}}}}},
                       {"required", {"text", "status"}},
                       {"additionalProperties", false}};
-  return {{"type", "object"},
-          {"properties",
-           {{"items", {{"type", "array"}, {"maxItems", max_items}, {"items", item}, {"description", "the whole list"}}}}},
-          {"required", {"items"}},
-          {"additionalProperties", false}};
+  return {
+      {"type", "object"},
+      {"properties",
+       {{"items",
+         {{"type", "array"}, {"maxItems", max_items}, {"items", item}, {"description", "the whole list"}}}}},
+      {"required", {"items"}},
+      {"additionalProperties", false}};
 }
 
 tool_result run(const nlohmann::json& arguments) {
@@ -52,8 +54,9 @@ tool_ptr todo() {
   tool_annotations a;
   a.idempotent = true;
   a.runs_inline = true;
-  return json_tool("todo", "Keeps your list of steps: give the whole list each time. It is shown to you with every turn.",
-                   parameters(), run, a);
+  return json_tool(
+      "todo", "Keeps your list of steps: give the whole list each time. It is shown to you with every turn.",
+      parameters(), run, a);
 }
 
 std::string render_todo(const nlohmann::json& items) {
@@ -64,10 +67,12 @@ std::string render_todo(const nlohmann::json& items) {
     if (!item.is_object())
       continue;
     auto name = item.value("status", "pending");
-    auto found = std::find_if(statuses.begin(), statuses.end(), [&](const todo_status& s) { return name == s.name; });
+    auto found =
+        std::find_if(statuses.begin(), statuses.end(), [&](const todo_status& s) { return name == s.name; });
     auto text = item.value("text", "");
     std::replace(text.begin(), text.end(), '\n', ' ');
-    out += (out.empty() ? "" : "\n") + std::string{found == statuses.end() ? "[ ]" : found->mark} + " " + text;
+    out +=
+        (out.empty() ? "" : "\n") + std::string{found == statuses.end() ? "[ ]" : found->mark} + " " + text;
   }
   return out;
 }

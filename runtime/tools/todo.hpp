@@ -5,9 +5,9 @@
 
 #include <troupe/runtime/tool.hpp>
 
-#include <string>
-
 #include <nlohmann/json.hpp>
+
+#include <string>
 
 namespace troupe::tools {
 

@@ -41,14 +41,16 @@ class descriptor {
 };
 
 error failure(const std::string& path, const char* what, int code) {
-  auto kind = code == ENOENT || code == ENOTDIR ? errc::not_found : code == ELOOP ? errc::outside_workspace
-                                                                                  : errc::tool_failed;
+  auto kind = code == ENOENT || code == ENOTDIR ? errc::not_found
+              : code == ELOOP                   ? errc::outside_workspace
+                                                : errc::tool_failed;
   return {kind, std::string{what} + " " + cut_text(path, 200) + ": " + std::strerror(code) + "."};
 }
 
 error outside(std::string_view path) {
-  return {errc::outside_workspace, "The path \"" + cut_text(path, 200) + "\" leads out of the workspace; paths are "
-                                   "relative to it."};
+  return {errc::outside_workspace, "The path \"" + cut_text(path, 200) +
+                                       "\" leads out of the workspace; paths are "
+                                       "relative to it."};
 }
 
 bool is_inside(const fs::path& path, const fs::path& root) {
@@ -189,12 +191,13 @@ result<std::string> workspace::read(const std::string& resolved) const {
   if (::fstatat((*folder)->get(), parts.back().c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
     return {errc::not_found, "There is no file " + cut_text(resolved, 200) + "."};
   if (S_ISDIR(info.st_mode))
-    return {errc::bad_arguments, cut_text(resolved, 200) + " is a folder; list_directory shows what is in it."};
+    return {errc::bad_arguments,
+            cut_text(resolved, 200) + " is a folder; list_directory shows what is in it."};
   auto text = internal::read_file(fs::path{"/proc/self/fd"} / std::to_string((*folder)->get()) / parts.back(),
                                   limits_.max_file_bytes);
   if (!text && text.failure().code == errc::too_large)
-    return {errc::too_large, cut_text(resolved, 200) + " has more than " + std::to_string(limits_.max_file_bytes) +
-                                 " bytes."};
+    return {errc::too_large,
+            cut_text(resolved, 200) + " has more than " + std::to_string(limits_.max_file_bytes) + " bytes."};
   if (!text)
     return {text.failure().code, "Cannot read " + cut_text(resolved, 200) + "."};
   return text;
@@ -219,7 +222,8 @@ status workspace::write(const std::string& resolved, std::string_view text) cons
   // Unique over processes by their id, and within one by the lock that a writer holds on the path.
   auto temporary = ".troupe-" + std::to_string(::getpid()) + "-" + content_hash_hex(resolved) + ".tmp";
   (void)::unlinkat(parent, temporary.c_str(), 0);
-  auto file = descriptor{::openat(parent, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666)};
+  auto file = descriptor{
+      ::openat(parent, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666)};
   if (!file.is_open())
     return failure(resolved, "Cannot write", errno);
   auto written = write_all(file.get(), text);
@@ -234,7 +238,8 @@ status workspace::write(const std::string& resolved, std::string_view text) cons
   return written;
 }
 
-result<workspace::listing> workspace::list(const std::string& resolved, bool deep, const std::stop_token& stop) const {
+result<workspace::listing> workspace::list(const std::string& resolved, bool deep,
+                                           const std::stop_token& stop) const {
   auto parts = components(resolved);
   auto folder = open_folder(root_, parts, parts.size(), false);
   if (!folder)

@@ -24,15 +24,15 @@
 namespace troupe {
 
 struct file_limits {
-  std::size_t max_read_bytes = 256 << 10;                 // shown by one read_file
-  std::size_t max_file_bytes = std::size_t{64} << 20;     // of a file that is read, searched or edited
-  std::size_t max_write_bytes = std::size_t{16} << 20;    // of a file that is written
-  std::size_t max_entries = 2'000;                        // listed by list_directory and glob
-  std::size_t max_walked = 200'000;                       // entries that a walk looks at
-  std::size_t max_depth = 64;                             // folders within each other in a walk
-  std::size_t max_matches = 200;                          // lines shown by grep_search
-  std::size_t max_line_bytes = 500;                       // of a line shown by grep_search
-  bool sync = false;                                      // fsync a written file before it is renamed
+  std::size_t max_read_bytes = 256 << 10;              // shown by one read_file
+  std::size_t max_file_bytes = std::size_t{64} << 20;  // of a file that is read, searched or edited
+  std::size_t max_write_bytes = std::size_t{16} << 20; // of a file that is written
+  std::size_t max_entries = 2'000;                     // listed by list_directory and glob
+  std::size_t max_walked = 200'000;                    // entries that a walk looks at
+  std::size_t max_depth = 64;                          // folders within each other in a walk
+  std::size_t max_matches = 200;                       // lines shown by grep_search
+  std::size_t max_line_bytes = 500;                    // of a line shown by grep_search
+  bool sync = false;                                   // fsync a written file before it is renamed
 };
 
 struct file_entry {
@@ -64,7 +64,8 @@ class workspace {
     std::vector<file_entry> entries;
     bool cut = false;
   };
-  [[nodiscard]] result<listing> list(const std::string& resolved, bool deep, const std::stop_token& stop) const;
+  [[nodiscard]] result<listing> list(const std::string& resolved, bool deep,
+                                     const std::stop_token& stop) const;
 
   // Held while one file is changed; calls for other files go on.
   [[nodiscard]] std::shared_ptr<std::mutex> lock_of(const std::string& resolved) const;
@@ -73,7 +74,8 @@ class workspace {
   [[nodiscard]] const std::filesystem::path& root() const noexcept { return root_; }
 
  private:
-  workspace(std::filesystem::path root, const file_limits& limits) : root_(std::move(root)), limits_(limits) {}
+  workspace(std::filesystem::path root, const file_limits& limits)
+      : root_(std::move(root)), limits_(limits) {}
 
   std::filesystem::path root_; // canonical
   file_limits limits_;

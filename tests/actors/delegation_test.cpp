@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/actor_fixture.hpp"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <set>
+
+#include "support/actor_fixture.hpp"
 
 using namespace troupe;
 using namespace troupe::test;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/actor_fixture.hpp"
-
 #include <doctest/doctest.h>
+
+#include "support/actor_fixture.hpp"
 
 using namespace troupe;
 using namespace troupe::test;
@@ -112,7 +112,8 @@ TEST_CASE("the token budget holds for the whole tree and ends with a grace call"
   CHECK(feed->result()->code() == errc::budget);
 }
 
-TEST_CASE("a failed model call is tried again with growing waits, or after the time that the service asked for") {
+TEST_CASE(
+    "a failed model call is tried again with growing waits, or after the time that the service asked for") {
   actor_fixture f;
   auto feed = f.start(build(root()));
   f.fail("root", {errc::model_unavailable, "500", true, {}});
@@ -193,7 +194,8 @@ TEST_CASE("an idle session's actors go, and the session goes on from the store")
   CHECK(feed->run() == run_id{"s/r2"});
 }
 
-TEST_CASE("a hint reaches the root and every running child, and one for a child that is gone goes to the root") {
+TEST_CASE(
+    "a hint reaches the root and every running child, and one for a child that is gone goes to the root") {
   actor_fixture f;
   f.start(build(fan_out()));
   f.answer("root", answer({helper(), helper()}));
@@ -217,7 +219,8 @@ TEST_CASE("a hint reaches the root and every running child, and one for a child 
   CHECK(hints.back().text == "to the first child");
   CHECK(f.log().back().origin->number == 0);
   bool refused = false;
-  caf::anon_send(f.sessions, actors::steer_agents{f.session, agent_id{"s/99"}, "x", "user", [&](status s) { refused = !s; }});
+  caf::anon_send(f.sessions, actors::steer_agents{f.session, agent_id{"s/99"}, "x", "user",
+                                                  [&](status s) { refused = !s; }});
   f.run();
   CHECK(refused);
 }

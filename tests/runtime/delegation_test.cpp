@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/machine_driver.hpp"
-
 #include <troupe/runtime/turn_machine.hpp>
 
 #include <doctest/doctest.h>
+
+#include "support/machine_driver.hpp"
 
 using namespace troupe;
 using namespace troupe::test;
@@ -61,7 +61,8 @@ TEST_CASE("a failed or cancelled prebuilt child is a result with status, name, e
   }
 }
 
-TEST_CASE("a spawned child is told its goal and context, and gets the pool without todo and delegating tools") {
+TEST_CASE(
+    "a spawned child is told its goal and context, and gets the pool without todo and delegating tools") {
   driver d{build(deep_root())};
   d.start();
   auto starts = driver::of<command::start_child>(d.feed(input::model_done{
@@ -99,8 +100,8 @@ TEST_CASE("what a spawned child cannot have is an error that names it, and nothi
   CHECK(driver::of<command::start_child>(commands).empty());
   auto r = d.events<tool_result_body>();
   REQUIRE(r.size() == 8);
-  const errc expected[] = {errc::unknown_tool,  errc::not_allowed,   errc::unknown_model, errc::name_clash,
-                           errc::name_clash,    errc::unknown_skill, errc::bad_arguments, errc::unknown_tool};
+  const errc expected[] = {errc::unknown_tool, errc::not_allowed,   errc::unknown_model, errc::name_clash,
+                           errc::name_clash,   errc::unknown_skill, errc::bad_arguments, errc::unknown_tool};
   for (std::size_t i = 0; i < r.size(); ++i) {
     CHECK(r[i].code == expected[i]);
     auto j = nlohmann::json::parse(r[i].text);
@@ -113,8 +114,9 @@ TEST_CASE("what a spawned child cannot have is an error that names it, and nothi
 TEST_CASE("of two equal names in one turn the later call gets the error") {
   driver d{build(deep_root())};
   d.start();
-  auto commands = d.feed(input::model_done{answer({call_of("spawn_subagent", R"({"name":"twin","goal":"g"})"),
-                                                   call_of("spawn_subagent", R"({"name":"twin","goal":"g"})")})});
+  auto commands =
+      d.feed(input::model_done{answer({call_of("spawn_subagent", R"({"name":"twin","goal":"g"})"),
+                                       call_of("spawn_subagent", R"({"name":"twin","goal":"g"})")})});
   auto starts = driver::of<command::start_child>(commands);
   REQUIRE(starts.size() == 1);
   CHECK(starts[0].call == call_id{"c0-0-0"});
@@ -168,7 +170,8 @@ TEST_CASE("invoke_agent maps the prompt to the child's input schema and checks i
   one->name = "one-key";
   one->description = "takes a query";
   one->instruction = "i";
-  one->input_schema = {{"type", "object"}, {"properties", {{"query", {{"type", "string"}}}}}, {"required", {"query"}}};
+  one->input_schema = {
+      {"type", "object"}, {"properties", {{"query", {{"type", "string"}}}}}, {"required", {"query"}}};
   auto two = std::make_shared<agent_definition>(*one);
   two->name = "two-keys";
   two->input_schema["properties"]["other"] = {{"type", "string"}};
@@ -191,7 +194,8 @@ TEST_CASE("invoke_agent maps the prompt to the child's input schema and checks i
 TEST_CASE("in task mode only finish_task ends the child; text is nudged, then the outcome is protocol") {
   auto spec = deep_root();
   spec.subagents[0].mode = agent_mode::task;
-  spec.subagents[0].output_schema = {{"type", "object"}, {"properties", {{"n", {{"type", "integer"}}}}}, {"required", {"n"}}};
+  spec.subagents[0].output_schema = {
+      {"type", "object"}, {"properties", {{"n", {{"type", "integer"}}}}}, {"required", {"n"}}};
   auto child = build(spec)->tools.at("reviewer").child;
   driver d{child, 3};
   d.start();

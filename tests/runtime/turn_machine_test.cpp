@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/machine_driver.hpp"
-
 #include <troupe/runtime/turn_machine.hpp>
 
 #include <doctest/doctest.h>
+
+#include "support/machine_driver.hpp"
 
 using namespace troupe;
 using namespace troupe::test;
@@ -63,7 +63,8 @@ TEST_CASE("results go back in the order of the calls, whatever the order in whic
 TEST_CASE("a second result of a call, and one of a call that never was, change nothing") {
   driver d{build(with_tools({make_tool("a"), make_tool("b")}))};
   d.start();
-  auto calls = driver::of<command::call_tool>(d.feed(input::model_done{answer({call_of("a"), call_of("b")})}));
+  auto calls =
+      driver::of<command::call_tool>(d.feed(input::model_done{answer({call_of("a"), call_of("b")})}));
   d.feed(input::tool_done{calls[0].call, {"one", {}, {}}});
   d.feed(input::tool_done{calls[0].call, {"again", {}, {}}});
   d.feed(input::tool_done{call_id{"c0-0-9"}, {"stray", {}, {}}});
@@ -73,12 +74,14 @@ TEST_CASE("a second result of a call, and one of a call that never was, change n
   CHECK(results(*d.state.conversation.back()) == std::vector<std::string>{"one", "two"});
 }
 
-TEST_CASE("provider ids that repeat, are empty or hold '@', '.' and '/' stay in the blob and never become ours") {
+TEST_CASE(
+    "provider ids that repeat, are empty or hold '@', '.' and '/' stay in the blob and never become ours") {
   driver d{build(with_tools({make_tool("a")}))};
   d.start();
   for (int turn = 0; turn < 2; ++turn) {
-    auto calls = driver::of<command::call_tool>(d.feed(input::model_done{answer(
-        {call_of("a", "{}", R"({"id":"same"})"), call_of("a", "{}", ""), call_of("a", "{}", R"({"id":"x@y.z/w"})")})}));
+    auto calls = driver::of<command::call_tool>(
+        d.feed(input::model_done{answer({call_of("a", "{}", R"({"id":"same"})"), call_of("a", "{}", ""),
+                                         call_of("a", "{}", R"({"id":"x@y.z/w"})")})}));
     REQUIRE(calls.size() == 3);
     for (const auto& c : calls)
       d.feed(input::tool_done{c.call, {"ok", {}, {}}});
@@ -92,13 +95,14 @@ TEST_CASE("provider ids that repeat, are empty or hold '@', '.' and '/' stay in 
 
 TEST_CASE("bad calls get an error that the model can act on, and the run goes on") {
   auto strict = std::make_shared<tool_definition>(*make_tool("strict"));
-  strict->parameters = {{"type", "object"}, {"properties", {{"n", {{"type", "integer"}}}}}, {"required", {"n"}}};
+  strict->parameters = {
+      {"type", "object"}, {"properties", {{"n", {{"type", "integer"}}}}}, {"required", {"n"}}};
   driver d{build(with_tools({tool_ptr{strict}}))};
   d.start();
   std::string deep(100'000, '[');
   auto commands = d.feed(input::model_done{
-      answer({call_of("strct"), call_of("strict", R"({"n": )"), call_of("strict", "[1]"), call_of("strict", R"({"n":"x"})"),
-              call_of("strict", deep), call_of("strict", "")})});
+      answer({call_of("strct"), call_of("strict", R"({"n": )"), call_of("strict", "[1]"),
+              call_of("strict", R"({"n":"x"})"), call_of("strict", deep), call_of("strict", "")})});
   CHECK(driver::of<command::call_model>(commands).size() == 1);
   auto r = d.events<tool_result_body>();
   REQUIRE(r.size() == 6);
@@ -126,10 +130,12 @@ TEST_CASE("a model that calls an unknown tool for ever ends by its limit, with a
   CHECK(ended(d).text() == "what I have");
 }
 
-TEST_CASE("at a timeout every open call gets its result before the grace call, and the warning follows the results") {
+TEST_CASE("at a timeout every open call gets its result before the grace call, and the warning follows the "
+          "results") {
   driver d{build(with_tools({make_tool("slow")}))};
   d.start();
-  auto calls = driver::of<command::call_tool>(d.feed(input::model_done{answer({call_of("slow"), call_of("slow")})}));
+  auto calls =
+      driver::of<command::call_tool>(d.feed(input::model_done{answer({call_of("slow"), call_of("slow")})}));
   auto commands = d.feed(input::deadline{input::deadline_kind::run});
   CHECK(driver::of<command::cancel_tool>(commands).size() == 2);
   CHECK(driver::of<command::call_model>(commands).size() == 1);
@@ -208,7 +214,8 @@ TEST_CASE("hints stand after the results of the turn, escaped, and are all told"
   CHECK(d.state.hints.empty());
 }
 
-TEST_CASE("a hint that comes during the last turn causes one more turn, and a later one waits for the next run") {
+TEST_CASE(
+    "a hint that comes during the last turn causes one more turn, and a later one waits for the next run") {
   driver d{build(root())};
   d.start();
   d.feed(input::steer{"wait", "user"});
@@ -224,7 +231,8 @@ TEST_CASE("a hint that comes during the last turn causes one more turn, and a la
 }
 
 TEST_CASE("an exclusive tool is alone within its turn") {
-  driver d{build(with_tools({make_tool("free"), make_tool("alone", "ok", {.read_only = true, .exclusive = true})}))};
+  driver d{build(
+      with_tools({make_tool("free"), make_tool("alone", "ok", {.read_only = true, .exclusive = true})}))};
   d.start();
   auto calls = driver::of<command::call_tool>(
       d.feed(input::model_done{answer({call_of("alone"), call_of("free"), call_of("alone")})}));
@@ -239,14 +247,16 @@ TEST_CASE("an exclusive tool is alone within its turn") {
   CHECK(driver::of<command::call_model>(d.feed(input::tool_done{next[0].call, {"ok", {}, {}}})).size() == 1);
 }
 
-TEST_CASE("a tool that may not run twice starts only when its start is durable; after a restart it is reported") {
+TEST_CASE(
+    "a tool that may not run twice starts only when its start is durable; after a restart it is reported") {
   auto profile = build(with_tools({make_tool("write", "ok", {}), make_tool("read")}));
   driver d{profile};
   d.start();
   auto decided = decide(*profile, d.state, input::model_done{answer({call_of("write"), call_of("read")})});
   CHECK(driver::of<command::call_tool>(decided.commands).size() == 1);
   REQUIRE(driver::of<command::await_durability>(decided.commands).size() == 1);
-  auto calls = driver::of<command::call_tool>(d.feed(input::model_done{answer({call_of("write"), call_of("read")})}));
+  auto calls =
+      driver::of<command::call_tool>(d.feed(input::model_done{answer({call_of("write"), call_of("read")})}));
   CHECK(calls.size() == 2);
   auto commands = d.feed(input::resumed{});
   auto again = driver::of<command::call_tool>(commands);
@@ -282,7 +292,8 @@ TEST_CASE("an answer that does not fit the output schema gets one repair turn") 
 TEST_CASE("a long result is cut with a note, and one that is not UTF-8 is made so") {
   driver d{build(with_tools({make_tool("a")}))};
   d.start();
-  auto calls = driver::of<command::call_tool>(d.feed(input::model_done{answer({call_of("a"), call_of("a")})}));
+  auto calls =
+      driver::of<command::call_tool>(d.feed(input::model_done{answer({call_of("a"), call_of("a")})}));
   d.feed(input::tool_done{calls[0].call, {std::string(50'000'000, 'x'), {}, {}}});
   d.feed(input::tool_done{calls[1].call, {"a\xff", {}, {}}});
   auto r = d.events<tool_result_body>();
@@ -296,7 +307,8 @@ TEST_CASE("the todo ledger is shown with each request and never stored in the co
   driver d{profile};
   d.start();
   auto calls = driver::of<command::call_tool>(d.feed(input::model_done{answer({call_of("todo")})}));
-  tool_result r{"noted", {}, {{"todo", {{{"text", "first"}, {"status", "completed"}}, {{"text", "second"}}}}}};
+  tool_result r{
+      "noted", {}, {{"todo", {{{"text", "first"}, {"status", "completed"}}, {{"text", "second"}}}}}};
   d.feed(input::tool_done{calls[0].call, r});
   auto request = build_request(*profile, d.state);
   CHECK(request.reminder.find("[x] first") != std::string::npos);

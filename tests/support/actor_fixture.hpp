@@ -3,8 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "support/profiles.hpp"
-
 #include <troupe/actors/model_gateway.hpp>
 #include <troupe/actors/observer.hpp>
 #include <troupe/actors/sessions.hpp>
@@ -19,6 +17,8 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+
+#include "support/profiles.hpp"
 
 namespace troupe::test {
 
@@ -110,12 +110,14 @@ class actor_fixture {
     run();
   }
 
-  std::shared_ptr<run_feed> start(agent_profile_ptr root, std::string prompt = "go", run_request options = {}) {
+  std::shared_ptr<run_feed> start(agent_profile_ptr root, std::string prompt = "go",
+                                  run_request options = {}) {
     options.session = session;
     options.root = std::move(root);
     options.message = say(std::move(prompt));
     auto feed = std::make_shared<run_feed>(session, store);
-    caf::anon_send(sessions, actors::start_run{std::make_shared<const run_request>(std::move(options)), feed});
+    caf::anon_send(sessions,
+                   actors::start_run{std::make_shared<const run_request>(std::move(options)), feed});
     run();
     return feed;
   }
@@ -162,7 +164,8 @@ class actor_fixture {
   activity_snapshot snapshot() {
     caf::scoped_actor self{system, true};
     activity_snapshot snap;
-    auto pending = self->request(observer, caf::timespan{std::chrono::seconds{1}}, actors::snapshot_request{});
+    auto pending =
+        self->request(observer, caf::timespan{std::chrono::seconds{1}}, actors::snapshot_request{});
     run();
     pending.receive([&](const actors::snapshot_reply& reply) { snap = *reply.snapshot; },
                     [](const caf::error&) { FAIL("the observer does not answer"); });

@@ -4,13 +4,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "support/profiles.hpp"
-
 #include <troupe/runtime/turn_machine.hpp>
 
 #include <doctest/doctest.h>
 
 #include <vector>
+
+#include "support/profiles.hpp"
 
 namespace troupe::test {
 

@@ -12,13 +12,16 @@
 namespace troupe::test {
 
 // A tool `name` with no arguments that are checked; gives `text`.
-inline tool_ptr make_tool(std::string name, std::string text = "ok", tool_annotations annotations = {.read_only = true}) {
+inline tool_ptr make_tool(std::string name, std::string text = "ok",
+                          tool_annotations annotations = {.read_only = true}) {
   tool_definition t;
   t.name = std::move(name);
   t.description = "A tool of a test.";
   t.parameters = {{"type", "object"}};
   t.annotations = std::move(annotations);
-  t.run = [text = std::move(text)](const nlohmann::json&, tool_context&) { return tool_result{text, {}, {}}; };
+  t.run = [text = std::move(text)](const nlohmann::json&, tool_context&) {
+    return tool_result{text, {}, {}};
+  };
   return std::make_shared<const tool_definition>(std::move(t));
 }
 
