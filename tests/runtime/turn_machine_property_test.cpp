@@ -1,8 +1,6 @@
 // Random inputs in random order: the machine keeps its promises, and the fold of the log is the live state after each.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "support/machine_driver.hpp"
-
 #include <troupe/runtime/turn_machine.hpp>
 
 #include <doctest/doctest.h>
@@ -10,6 +8,8 @@
 #include <map>
 #include <random>
 #include <set>
+
+#include "support/machine_driver.hpp"
 
 using namespace troupe;
 using namespace troupe::test;
@@ -63,13 +63,16 @@ class walker {
     case 5:
     case 6:
     case 7:
-      return input::tool_done{random_call(), {"result", roll(3) == 0 ? std::optional{errc::tool_failed} : std::nullopt, {}}};
+      return input::tool_done{random_call(),
+                              {"result", roll(3) == 0 ? std::optional{errc::tool_failed} : std::nullopt, {}}};
     case 8:
-      return input::child_done{random_call(), "helper", "fast", roll(2) == 0, outcome::make_completed("child")};
+      return input::child_done{random_call(), "helper", "fast", roll(2) == 0,
+                               outcome::make_completed("child")};
     case 9:
       return input::answer{random_call(), roll(2) == 0, "user"};
     case 10:
-      return roll(3) == 0 ? agent_input{input::deadline{roll(2) == 0 ? input::deadline_kind::run : input::deadline_kind::grace}}
+      return roll(3) == 0 ? agent_input{input::deadline{roll(2) == 0 ? input::deadline_kind::run
+                                                                     : input::deadline_kind::grace}}
                           : agent_input{input::steer{"hint", "user"}};
     default:
       switch (roll(8)) {
@@ -87,7 +90,8 @@ class walker {
 
   model_response random_answer() {
     static const char* names[] = {"read", "write", "alone", "guarded", "helper", "spawn_subagent", "missing"};
-    static const char* arguments[] = {"{}", R"({"request":"r"})", R"({"name":"x","goal":"g"})", "[1]", "{\"cut"};
+    static const char* arguments[] = {"{}", R"({"request":"r"})", R"({"name":"x","goal":"g"})", "[1]",
+                                      "{\"cut"};
     std::vector<part> parts;
     if (roll(2) == 0)
       parts.push_back(text_of("text"));
