@@ -46,7 +46,18 @@ function(troupe_library folder)
   endif()
   list(TRANSFORM headers PREPEND "${root}/troupe/${folder}/")
   if(folder STREQUAL "embed" AND EXISTS "${source}/troupe.hpp")
-    file(CREATE_LINK "${source}/troupe.hpp" "${root}/troupe/troupe.hpp" SYMBOLIC)
+    # No link: an installed link would lead back to the sources. REMOVE: a build folder may still hold one.
+    if(IS_SYMLINK "${root}/troupe/troupe.hpp")
+      file(REMOVE "${root}/troupe/troupe.hpp")
+    endif()
+    file(CONFIGURE OUTPUT "${root}/troupe/troupe.hpp" @ONLY CONTENT
+"// The one header that a program includes.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/embed/troupe.hpp> // IWYU pragma: export
+")
     list(APPEND headers "${root}/troupe/troupe.hpp")
   endif()
 

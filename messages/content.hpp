@@ -85,7 +85,7 @@ class encoded_form {
     auto text = fresh->text;
     const entry* expected = nullptr;
     if (slot_.compare_exchange_strong(expected, fresh.get(), std::memory_order_acq_rel))
-      fresh.release();
+      static_cast<void>(fresh.release());
     return text;
   }
 

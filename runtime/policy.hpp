@@ -30,10 +30,10 @@ enum class policy_decision : std::uint8_t { allow, deny, ask };
 struct policy_rule {
   std::string tool = "*";  // glob on the tool's name; for a delegation, on the child agent's name too
   std::string agent = "*"; // glob on the name of the agent that calls
-  std::map<std::string, std::string>
-      arguments{}; // argument → glob on its text (JSON, when it is none); all must fit
-  std::string
-      arguments_pattern{}; // RE2, searched in the arguments as one line of JSON with sorted keys; empty: any
+  // Argument → glob on its text (JSON, when it is no text); all must fit.
+  std::map<std::string, std::string> arguments{};
+  // RE2, searched in the arguments as one line of JSON with sorted keys; empty: any.
+  std::string arguments_pattern{};
   policy_decision decision = policy_decision::ask;
   std::string message{}; // told with the decision
 };

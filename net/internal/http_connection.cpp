@@ -45,7 +45,7 @@ void http_connection::open(http_exchange_ptr first) {
                        });
 }
 
-void http_connection::connect_next(std::string reason) {
+void http_connection::connect_next(const std::string& reason) {
   if (next_endpoint_ == endpoints_.size()) {
     shard_.dns().forget(origin_->host(), origin_->port());
     return fail(http_error_kind::connect, "No connection: " + reason + ".");

@@ -52,7 +52,7 @@ class http_connection final : public std::enable_shared_from_this<http_connectio
  private:
   enum class phase : std::uint8_t { connecting, handshaking, busy, idle, closed };
 
-  void connect_next(std::string reason);
+  void connect_next(const std::string& reason);
   void on_connected();
   void continue_handshake();
   void transmit();

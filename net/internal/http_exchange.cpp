@@ -39,7 +39,7 @@ std::string make_head(const http_request& request) {
 
 http_exchange::http_exchange(http_request r, std::shared_ptr<http_handler> h, std::shared_ptr<http_shard> s)
     : shard(std::move(s)), request(std::move(r)), handler(std::move(h)), head(make_head(request)),
-      pieces(request.body.size() + 1) {
+      pieces_(request.body.size() + 1) {
   if (request.timeouts.total)
     total_deadline = clock::now() + *request.timeouts.total;
 }
@@ -60,8 +60,8 @@ void http_exchange::fail(http_error_kind kind, std::string message) {
 
 std::size_t http_exchange::next(std::array<std::string_view, 64>& out) const noexcept {
   std::size_t count = 0;
-  auto skip = offset;
-  for (auto i = next_piece; i < pieces && count < out.size(); ++i) {
+  auto skip = offset_;
+  for (auto i = next_piece_; i < pieces_ && count < out.size(); ++i) {
     auto bytes = piece(i).substr(skip);
     skip = 0;
     if (!bytes.empty())
@@ -71,15 +71,15 @@ std::size_t http_exchange::next(std::array<std::string_view, 64>& out) const noe
 }
 
 void http_exchange::advance(std::size_t bytes) noexcept {
-  while (next_piece < pieces) {
-    auto left = piece(next_piece).size() - offset;
+  while (next_piece_ < pieces_) {
+    auto left = piece(next_piece_).size() - offset_;
     if (bytes < left) {
-      offset += bytes;
+      offset_ += bytes;
       return;
     }
     bytes -= left;
-    offset = 0;
-    ++next_piece;
+    offset_ = 0;
+    ++next_piece_;
   }
 }
 

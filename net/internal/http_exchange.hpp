@@ -40,8 +40,8 @@ struct http_exchange {
   void fail(http_error_kind kind, std::string message);
 
   // Begins to write (again).
-  void rewind() noexcept { next_piece = 0, offset = 0; }
-  [[nodiscard]] bool all_written() const noexcept { return next_piece == pieces; }
+  void rewind() noexcept { next_piece_ = 0, offset_ = 0; }
+  [[nodiscard]] bool all_written() const noexcept { return next_piece_ == pieces_; }
   // The bytes that come next, at most pieces.size() of them at once; returns how many pieces are filled.
   std::size_t next(std::array<std::string_view, 64>& out) const noexcept;
   void advance(std::size_t bytes) noexcept;
@@ -61,9 +61,9 @@ struct http_exchange {
     return i == 0 ? std::string_view(head) : request.body[i - 1].view();
   }
 
-  std::size_t pieces;         // the head and the body's
-  std::size_t next_piece = 0; // the first that is not wholly written
-  std::size_t offset = 0;     // how much of it is written
+  std::size_t pieces_;         // the head and the body's
+  std::size_t next_piece_ = 0; // the first that is not wholly written
+  std::size_t offset_ = 0;     // how much of it is written
 };
 
 using http_exchange_ptr = std::shared_ptr<http_exchange>;

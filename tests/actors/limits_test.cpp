@@ -202,7 +202,7 @@ TEST_CASE(
   int acknowledged = 0;
   auto steer = [&](std::optional<agent_id> agent, std::string text) {
     caf::anon_send(f.sessions, actors::steer_agents{f.session, std::move(agent), std::move(text), "user",
-                                                    [&](status s) { acknowledged += s ? 1 : 0; }});
+                                                    [&](const status& s) { acknowledged += s ? 1 : 0; }});
     f.run();
   };
   steer({}, "to all");
@@ -220,7 +220,7 @@ TEST_CASE(
   CHECK(f.log().back().origin->number == 0);
   bool refused = false;
   caf::anon_send(f.sessions, actors::steer_agents{f.session, agent_id{"s/99"}, "x", "user",
-                                                  [&](status s) { refused = !s; }});
+                                                  [&](const status& s) { refused = !s; }});
   f.run();
   CHECK(refused);
 }

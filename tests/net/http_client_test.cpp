@@ -56,7 +56,7 @@ std::uint16_t unused_port() {
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof address;
-  ::bind(fd, reinterpret_cast<sockaddr*>(&address), size);
+  REQUIRE(::bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0);
   ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
   ::close(fd);
   return ntohs(address.sin_port);
@@ -247,7 +247,8 @@ TEST_CASE("every way to fail has its own kind") {
                                 row{"big", kind::body_too_large}, row{"big chunk", kind::body_too_large},
                                 row{"long head", kind::header_too_large}, row{"no http", kind::bad_response},
                                 row{"stall", kind::idle_timeout}, row{"silence", kind::first_byte_timeout}}) {
-    CAPTURE(body);
+    const auto& tried = body;
+    CAPTURE(tried);
     auto request = request_to(f.server.url(), {piece(body)});
     request.timeouts.first_byte = 50ms;
     request.timeouts.idle = 50ms;

@@ -91,7 +91,8 @@ TEST_CASE("each status has its error") {
         row{502, errc::model_unavailable, true}, row{503, errc::model_unavailable, true},
         row{504, errc::model_unavailable, true}, row{529, errc::model_unavailable, true},
         row{302, errc::model_bad_response, false}}) {
-    CAPTURE(status);
+    const auto& tried = status;
+    CAPTURE(tried);
     auto r = f.call(std::to_string(status));
     REQUIRE(r.error);
     CHECK(r.error->code == code);

@@ -198,7 +198,8 @@ TEST_CASE("answers that are none") {
         row{R"({"choices":[{"mess)", errc::model_bad_response, true}, row{"", errc::model_bad_response, true},
         row{"[]", errc::model_bad_response, true}, row{R"({"status":"ok"})", errc::model_bad_response, true},
         row{deep, errc::model_bad_response, true}}) {
-    CAPTURE(body.substr(0, 100));
+    const auto tried = body.substr(0, 100);
+    CAPTURE(tried);
     auto r = decode_whole(body);
     REQUIRE(r.error);
     CHECK(r.error->code == code);

@@ -138,7 +138,8 @@ TEST_CASE("a certificate that is not in order is refused") {
       {"", make_identity("x", "IP:127.0.0.1", &other.self, -day, day), ca.file},
   };
   for (const auto& [reason, shown, ca_file] : rows) {
-    CAPTURE(reason);
+    const auto& tried = reason;
+    CAPTURE(tried);
     test_server server(script, server_context(shown));
     auto record = ask(server.url(), ca_file);
     REQUIRE(record.error);

@@ -178,7 +178,8 @@ TEST_CASE("bad remote agents are refused") {
         row{"---\nname: a\nagent_card_url: https://x\nauth: {type: http, scheme: Basic, username: u}\n---\n",
             "needs a token"},
         row{"---\nname: a\nagent_card_url: https://x\nauth: {type: apiKey}\n---\n", "\"key\" is missing"}}) {
-    CAPTURE(text);
+    const auto& tried = text;
+    CAPTURE(tried);
     CHECK(issues_of(text).find(message) != std::string::npos);
     CHECK(parsed(text).definitions.empty());
   }

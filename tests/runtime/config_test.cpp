@@ -147,7 +147,8 @@ TEST_CASE("durations are read and written") {
   };
   for (auto [text, value] : {row{"0", 0ms}, row{"500ms", 500ms}, row{"60s", 60s}, row{"10m", 10min},
                              row{"1h30m", 90min}, row{"1d2h3m4s5ms", 24h + 2h + 3min + 4s + 5ms}}) {
-    CAPTURE(text);
+    const auto& tried = text;
+    CAPTURE(tried);
     REQUIRE(parse_duration(text));
     CHECK(*parse_duration(text) == value);
     CHECK(*parse_duration(duration_text(value)) == value);

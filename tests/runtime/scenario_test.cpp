@@ -84,7 +84,7 @@ struct stage {
     c.answered(*sink->response);
     return *sink->response;
   }
-  std::string text(conversation c) {
+  std::string text(const conversation& c) {
     auto sink = start(c);
     clock.advance(10s);
     return sink->failure ? "error: " + sink->failure->message : sink->text();
@@ -158,7 +158,8 @@ TEST_CASE("templates take values out of the request and the results") {
         row{"{{ format('{:<4}|{:>4}|{}|{:slug}|{:json}', 'ab', 12, 1, 'My Dir-2', 'q') }}",
             "ab  |  12|1|my_dir_2|\"q\""},
         row{"{{ results.t[0].items[0] }}", R"({"n":"a","v":2})"}, row{"{ {x} }", "{ {x} }"}}) {
-    CAPTURE(text);
+    const auto& tried = text;
+    CAPTURE(tried);
     CHECK(template_text(text, list) == out);
   }
 }
@@ -173,7 +174,8 @@ TEST_CASE("values of a wrong type are errors with the rule and its line") {
         row{"{{ sum(results.t, 'x') }}", "sum(): the field \"x\" holds \"y\", no number"},
         row{"{{ format('{}') }}", "too few values"}, row{"{{ format('{:q}', 1) }}", "unknown form"},
         row{"{{ results.t[results.t] }}", "an index is a whole number"}}) {
-    CAPTURE(text);
+    const auto& tried = text;
+    CAPTURE(tried);
     auto out = template_text(text, R"({"x":"y"})");
     CAPTURE(out);
     CHECK(out.starts_with("error: Scenario s.yaml:2, \"rule 1\": "));
@@ -308,7 +310,8 @@ TEST_CASE("bad scenarios are refused with file and line") {
         row{"rules:\n  - {error: {code: nope}}", "the name of an error"},
         row{"rules:\n  - {reply: {text: x, json: {a: 1}}}", "not both"},
         row{"rules:\n  - {chunks: 0, reply: {text: x}}", "from 1 to 1000"}}) {
-    CAPTURE(yaml);
+    const auto& tried = yaml;
+    CAPTURE(tried);
     test::manual_timer clock;
     auto loaded = load_scenario(yaml, "s.yaml", clock);
     REQUIRE(!loaded);

@@ -92,7 +92,8 @@ TEST_CASE("bad arguments are a failed result that says what is wrong") {
         row{R"({"sql":"","limit":1.5})", "/limit: expected an integer"},
         row{R"({"sql":"","limit":"5"})", "/limit: expected an integer"},
         row{R"({"sql":"","limt":5})", "Did you mean \"limit\"?"}}) {
-    CAPTURE(arguments);
+    const auto& tried = arguments;
+    CAPTURE(tried);
     auto result = call(query, json::parse(arguments));
     CHECK(result.failed == errc::bad_arguments);
     CAPTURE(result.text);
@@ -118,7 +119,8 @@ TEST_CASE("all field types go there and back") {
                           {"path", json::object()},
                           {"counts", json::array()},
                           {"at", json{{"x", 1}}}}) {
-    CAPTURE(key);
+    const auto& tried = key;
+    CAPTURE(tried);
     auto broken = in;
     broken[key] = bad;
     CHECK(field_from_json(broken, value).starts_with(std::string{"/"} + key));
