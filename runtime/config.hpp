@@ -32,7 +32,7 @@ struct sandbox_config {
 };
 
 struct session_config {
-  std::string store = "sqlite:troupe.db"; // or "memory"
+  std::string store = "memory"; // or "sqlite:" and a file
   std::uint32_t max_resident = 10'000;    // sessions kept in memory
   std::chrono::milliseconds idle_after = std::chrono::minutes{10};
   bool refuse_when_busy = false; // a second run of a session is refused, not queued

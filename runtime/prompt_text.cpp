@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/runtime/internal/prompt_text.hpp>
 #include <troupe/runtime/json_text.hpp>
+#include <troupe/runtime/tools/todo.hpp>
 
 namespace troupe::prompt_text {
 namespace {
@@ -104,19 +105,9 @@ std::string repair(std::string_view fault) {
 }
 
 std::string reminder(const std::map<std::string, nlohmann::json>& keys) {
-  auto found = keys.find("todo");
-  if (found == keys.end() || !found->second.is_array() || found->second.empty())
-    return {};
-  std::string text = "Your todo list:\n";
-  for (const auto& item : found->second) {
-    auto state = item.value("status", std::string{"pending"});
-    text += state == "completed"     ? "[x] "
-            : state == "in_progress" ? "[>] "
-            : state == "cancelled"   ? "[-] "
-                                     : "[ ] ";
-    text += escape(one_line(item.value("text", std::string{}))) + "\n";
-  }
-  return text;
+  auto found = keys.find(tools::todo_key);
+  auto list = found == keys.end() ? std::string{} : tools::render_todo(found->second);
+  return list.empty() ? list : "Your todo list:\n" + list;
 }
 
 std::string child_result(const std::string& name, const outcome& o) {

@@ -238,7 +238,7 @@ std::optional<sandbox_backend> backend_from_string(std::string_view text) {
 }
 
 const yaml_key<sandbox_config> sandbox_keys[] = {
-    {"backend", "none \\| bubblewrap", "none", "What isolates commands; without one there are no commands.",
+    {"backend", "none \\| bubblewrap", "none", "What isolates commands; only `none` in this version: there are no commands.",
      [](yaml_reader& r, const yaml_value& in, sandbox_config& out) {
        (void)r.read_word(in, out.backend, backend_from_string, "none or bubblewrap");
      }},
@@ -282,7 +282,7 @@ void read_policy(yaml_reader& reader, const yaml_value& in, config_draft& draft)
 }
 
 const yaml_key<session_config> session_keys[] = {
-    {"store", "text", "sqlite:troupe.db", "`memory`, or `sqlite:` and a file.",
+    {"store", "text", "memory", "`memory`; `sqlite:` and a file is known, and refused by this version.",
      [](yaml_reader& r, const yaml_value& in, session_config& out) {
        if (r.read(in, out.store) && out.store != "memory" &&
            (!out.store.starts_with("sqlite:") || out.store.size() == 7))
@@ -345,7 +345,7 @@ const yaml_key<config_draft> root_keys[] = {
      [](yaml_reader& r, const yaml_value& in, config_draft& d) {
        read_map<sandbox_config>(r, in, sandbox_keys, d.value.sandbox);
      }},
-    {"mcp_servers", "map", "none", "MCP servers by name: `command` and `args`, or `url`.",
+    {"mcp_servers", "map", "none", "MCP servers by name: `command` and `args`, or `url`; refused by this version.",
      [](yaml_reader& r, const yaml_value& in, config_draft& d) {
        if (!in.node.is_map())
          return r.wrong_type(in, "a map from the names of servers to their settings");

@@ -13,6 +13,7 @@ namespace {
 using json = nlohmann::json;
 
 constexpr std::size_t max_width = 200;
+constexpr std::size_t max_slug = 40; // leaves room for a prefix in a name
 
 std::string slug(std::string_view text) {
   std::string out;
@@ -23,6 +24,7 @@ std::string slug(std::string_view text) {
     else if (!out.empty() && out.back() != '_')
       out += '_';
   }
+  out.resize(std::min(out.size(), max_slug));
   while (out.ends_with('_'))
     out.pop_back();
   return out.empty() ? "_" : out;

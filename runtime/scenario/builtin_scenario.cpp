@@ -30,7 +30,7 @@ rules:
           for_each: results.list_directory[-1].entries
           where: {type: folder}
           args:
-            name: "{{ format('survey_{:slug}', item.name) }}"
+            name: "{{ format('survey_{}_{:slug}', index, item.name) }}"
             goal: "Survey the folder {{ item.path }}"
             tool_names: [glob, grep_search]
         - tool: reviewer
@@ -48,7 +48,7 @@ rules:
           for_each: results.list_directory[-1].entries
           where: {type: folder}
           args:
-            name: "{{ format('survey_{:slug}', item.name) }}"
+            name: "{{ format('survey_{}_{:slug}', index, item.name) }}"
             goal: "Survey the folder {{ item.path }}"
             tool_names: [glob, grep_search]
 
@@ -69,11 +69,11 @@ rules:
     reply:
       json:
         folder: "{{ folder }}"
-        files: "{{ count(results.glob[-1].entries) }}"
-        lines: "{{ sum(results.glob[-1].entries, 'lines') }}"
-        bytes: "{{ sum(results.glob[-1].entries, 'bytes') }}"
-        longest: "{{ max_by(results.glob[-1].entries, 'lines').path }}"
-        longest_lines: "{{ max_by(results.glob[-1].entries, 'lines').lines }}"
+        files: "{{ results.glob[-1].total.files }}"
+        lines: "{{ results.glob[-1].total.lines }}"
+        bytes: "{{ results.glob[-1].total.bytes }}"
+        longest: "{{ results.glob[-1].longest.path }}"
+        longest_lines: "{{ results.glob[-1].longest.lines }}"
         marks: "{{ results.grep_search[-1].total }}"
 
   - name: the plan is reviewed

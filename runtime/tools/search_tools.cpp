@@ -48,6 +48,35 @@ bool fits(std::string_view pattern, std::string_view path) {
   return path_glob(pattern, path.substr(path.rfind('/') + 1));
 }
 
+// The list in a result, which stays below the bounds of entries and bytes: JSON that is cut in the middle is of no use.
+class bounded_list {
+ public:
+  bounded_list(nlohmann::json& out, const char* key, std::size_t max_items, std::size_t max_bytes)
+      : out_(out), key_(key), max_items_(max_items), left_(max_bytes) {
+    out_[key_] = nlohmann::json::array();
+  }
+
+  // Adds the item, or notes in `cut` that the list is not whole.
+  void add(nlohmann::json item) {
+    const auto size = dump_json(item).size() + 1;
+    if (full_ || out_[key_].size() >= max_items_ || size > left_) {
+      full_ = true;
+      out_["cut"] = true;
+      return;
+    }
+    left_ -= size;
+    out_[key_].push_back(std::move(item));
+  }
+  [[nodiscard]] bool full() const noexcept { return full_; }
+
+ private:
+  nlohmann::json& out_;
+  const char* key_;
+  std::size_t max_items_;
+  std::size_t left_;
+  bool full_ = false;
+};
+
 nlohmann::json entry_json(const workspace& root, const file_entry& entry) {
   nlohmann::json out{{"path", valid_utf8(entry.path)}};
   if (entry.is_folder) {
@@ -68,15 +97,14 @@ tool_result run_list(const workspace& root, const list_args& args, tool_context&
   auto listing = root.list(*path, false, context.stop);
   if (!listing)
     return failed(listing.failure());
-  nlohmann::json out{{"path", *path}, {"entries", nlohmann::json::array()}, {"cut", listing->cut}};
+  nlohmann::json out{{"path", *path}, {"cut", listing->cut}};
+  bounded_list entries{out, "entries", root.limits().max_entries, root.limits().max_list_bytes};
   for (const auto& entry : listing->entries) {
-    if (out["entries"].size() >= root.limits().max_entries) {
-      out["cut"] = true;
-      break;
-    }
     auto item = entry_json(root, entry);
     item["name"] = valid_utf8(below(entry.path, *path));
-    out["entries"].push_back(std::move(item));
+    entries.add(std::move(item));
+    if (entries.full())
+      break;
   }
   return {dump_json(out), {}, {}};
 }
@@ -90,30 +118,34 @@ tool_result run_glob(const workspace& root, const glob_args& args, tool_context&
   auto listing = root.list(*path, true, context.stop);
   if (!listing)
     return failed(listing.failure());
-  nlohmann::json out{{"path", *path},
-                     {"pattern", args.pattern},
-                     {"entries", nlohmann::json::array()},
-                     {"cut", listing->cut}};
-  std::size_t total = 0;
+  nlohmann::json out{{"path", *path}, {"pattern", args.pattern}, {"cut", listing->cut}};
+  bounded_list entries{out, "entries", root.limits().max_entries, root.limits().max_list_bytes};
+  std::size_t files = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t lines = 0;
+  nlohmann::json longest;
   for (const auto& entry : listing->entries) {
     if (context.stop.stop_requested())
       return tool_result::failure(errc::cancelled, "The search was stopped.");
     if (entry.is_folder || !path_glob(args.pattern, below(entry.path, *path)))
       continue;
-    if (++total > root.limits().max_entries) {
-      out["cut"] = true;
-      continue;
-    }
     auto item = entry_json(root, entry);
     item.erase("type");
-    out["entries"].push_back(std::move(item));
+    ++files;
+    bytes += entry.bytes;
+    lines += item.value("lines", std::uint64_t{0});
+    if (longest.is_null() || item.value("lines", std::uint64_t{0}) > longest.value("lines", std::uint64_t{0}))
+      longest = item;
+    entries.add(std::move(item));
   }
-  out["total"] = total;
+  out["total"] = {{"files", files}, {"bytes", bytes}, {"lines", lines}};
+  out["longest"] = std::move(longest);
   return {dump_json(out), {}, {}};
 }
 
 // Adds the matches of one file to `out`.
-void grep_file(const workspace& root, const std::string& path, const RE2& pattern, nlohmann::json& out) {
+void grep_file(const workspace& root, const std::string& path, const RE2& pattern, nlohmann::json& out,
+               bounded_list& files, bounded_list& matches) {
   auto text = root.read(path);
   if (!text || is_binary(*text)) {
     auto& skipped = out["skipped"];
@@ -131,20 +163,14 @@ void grep_file(const workspace& root, const std::string& path, const RE2& patter
     if (!RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), pattern))
       continue;
     ++count;
-    if (out["matches"].size() < root.limits().max_matches)
-      out["matches"].push_back({{"path", valid_utf8(path)},
-                                {"line", number},
-                                {"text", cut_text(valid_utf8(line), root.limits().max_line_bytes)}});
-    else
-      out["cut"] = true;
+    matches.add({{"path", valid_utf8(path)},
+                 {"line", number},
+                 {"text", cut_text(valid_utf8(line), root.limits().max_line_bytes)}});
   }
   if (count == 0)
     return;
   out["total"] = out["total"].get<std::size_t>() + count;
-  if (out["files"].size() < root.limits().max_entries)
-    out["files"].push_back({{"path", valid_utf8(path)}, {"count", count}});
-  else
-    out["cut"] = true;
+  files.add({{"path", valid_utf8(path)}, {"count", count}});
 }
 
 tool_result run_grep(const workspace& root, const grep_args& args, tool_context& context) {
@@ -163,21 +189,21 @@ tool_result run_grep(const workspace& root, const grep_args& args, tool_context&
   nlohmann::json out{{"pattern", args.pattern},
                      {"path", *path},
                      {"total", 0},
-                     {"files", nlohmann::json::array()},
-                     {"matches", nlohmann::json::array()},
                      {"skipped", 0},
                      {"cut", listing && listing->cut}};
+  bounded_list files{out, "files", root.limits().max_entries, root.limits().max_list_bytes / 2};
+  bounded_list matches{out, "matches", root.limits().max_matches, root.limits().max_list_bytes / 2};
   if (!listing) {
     if (auto file = root.read(*path); !file)
       return failed(listing.failure());
-    grep_file(root, *path, pattern, out);
+    grep_file(root, *path, pattern, out, files, matches);
     return {dump_json(out), {}, {}};
   }
   for (const auto& entry : listing->entries) {
     if (context.stop.stop_requested())
       return tool_result::failure(errc::cancelled, "The search was stopped.");
     if (!entry.is_folder && (!args.include || fits(*args.include, below(entry.path, *path))))
-      grep_file(root, entry.path, pattern, out);
+      grep_file(root, entry.path, pattern, out, files, matches);
   }
   return {dump_json(out), {}, {}};
 }
@@ -241,7 +267,7 @@ tool_ptr make_list_directory(workspace_ptr root) {
 tool_ptr make_glob(workspace_ptr root) {
   return tool("glob",
               "Finds files of the workspace by a glob on their paths. Result: JSON with entries (path, "
-              "bytes, lines).",
+              "bytes, lines), the total (files, bytes, lines) and the longest file, both of all that fit.",
               searching(), [root](const glob_args& args, tool_context& context) {
                 return run_glob(*root, args, context);
               });

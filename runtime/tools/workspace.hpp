@@ -28,6 +28,7 @@ struct file_limits {
   std::size_t max_file_bytes = std::size_t{64} << 20;  // of a file that is read, searched or edited
   std::size_t max_write_bytes = std::size_t{16} << 20; // of a file that is written
   std::size_t max_entries = 2'000;                     // listed by list_directory and glob
+  std::size_t max_list_bytes = 200 << 10;              // of the lists in one result
   std::size_t max_walked = 200'000;                    // entries that a walk looks at
   std::size_t max_depth = 64;                          // folders within each other in a walk
   std::size_t max_matches = 200;                       // lines shown by grep_search

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "net/recorded.hpp"
-#include "net/test_server.hpp"
+#include "support/test_server.hpp"
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>

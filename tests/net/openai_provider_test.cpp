@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "net/recorded.hpp"
-#include "net/test_server.hpp"
+#include "support/test_server.hpp"
 
 using namespace troupe;
 using namespace troupe::net;

@@ -13,7 +13,7 @@
 #include <fstream>
 
 #include "net/recorded.hpp"
-#include "net/test_server.hpp"
+#include "support/test_server.hpp"
 #include <unistd.h>
 
 using namespace troupe;

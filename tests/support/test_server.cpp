@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "net/test_server.hpp"
+#include "support/test_server.hpp"
 
 #include <array>
 #include <charconv>
