@@ -66,7 +66,8 @@ TEST_CASE("200 with HTML shows the beginning of the page") {
 TEST_CASE("401, 404 and 400 are not tried again, and say where") {
   for (auto [code, expected] : {std::pair{401, errc::model_auth}, std::pair{404, errc::model_not_found},
                                 std::pair{400, errc::model_bad_request}}) {
-    CAPTURE(code);
+    const auto tried = code;
+    CAPTURE(tried);
     std::atomic<int> requests{0};
     test::test_server server{[&, code = code](const test::seen_request&) {
       ++requests;
