@@ -32,8 +32,8 @@ struct sandbox_config {
 };
 
 struct session_config {
-  std::string store = "memory"; // or "sqlite:" and a file
-  std::uint32_t max_resident = 10'000;    // sessions kept in memory
+  std::string store = "memory";        // or "sqlite:" and a file
+  std::uint32_t max_resident = 10'000; // sessions kept in memory
   std::chrono::milliseconds idle_after = std::chrono::minutes{10};
   bool refuse_when_busy = false; // a second run of a session is refused, not queued
 };

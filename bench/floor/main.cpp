@@ -152,7 +152,7 @@ class piece_counter {
   std::size_t pieces_ = 0;
 };
 
-void note(tally& sum, std::exception_ptr problem) {
+void note(tally& sum, const std::exception_ptr& problem) {
   if (!problem || !sum.note.empty())
     return;
   try {
@@ -181,7 +181,7 @@ task<void> watched(loop& l, bool root, std::string prompt, std::string mark, std
 }
 
 void start(client& c, loop& l, const options& o, int latency, tally& sum) {
-  const auto ended = [&sum](std::exception_ptr problem) { note(sum, std::move(problem)); };
+  const auto ended = [&sum](const std::exception_ptr& problem) { note(sum, problem); };
   const auto wait = R"(,"latency_ms":)" + std::to_string(latency) + "}";
   if (o.workload == "W1" || o.workload == "W2") {
     const auto n = std::to_string(o.n);

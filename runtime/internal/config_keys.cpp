@@ -238,7 +238,8 @@ std::optional<sandbox_backend> backend_from_string(std::string_view text) {
 }
 
 const yaml_key<sandbox_config> sandbox_keys[] = {
-    {"backend", "none \\| bubblewrap", "none", "What isolates commands; only `none` in this version: there are no commands.",
+    {"backend", "none \\| bubblewrap", "none",
+     "What isolates commands; only `none` in this version: there are no commands.",
      [](yaml_reader& r, const yaml_value& in, sandbox_config& out) {
        (void)r.read_word(in, out.backend, backend_from_string, "none or bubblewrap");
      }},
@@ -345,7 +346,8 @@ const yaml_key<config_draft> root_keys[] = {
      [](yaml_reader& r, const yaml_value& in, config_draft& d) {
        read_map<sandbox_config>(r, in, sandbox_keys, d.value.sandbox);
      }},
-    {"mcp_servers", "map", "none", "MCP servers by name: `command` and `args`, or `url`; refused by this version.",
+    {"mcp_servers", "map", "none",
+     "MCP servers by name: `command` and `args`, or `url`; refused by this version.",
      [](yaml_reader& r, const yaml_value& in, config_draft& d) {
        if (!in.node.is_map())
          return r.wrong_type(in, "a map from the names of servers to their settings");

@@ -1,20 +1,20 @@
 // The program as a user meets it: good runs, bad input, exit codes.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
 #include "support/program.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/test_server.hpp"
-
-#include <doctest/doctest.h>
-
-#include <nlohmann/json.hpp>
 
 using namespace troupe::test;
 using nlohmann::json;
 
 namespace {
 
-program_result troupe_in(const temporary_folder& folder, std::vector<std::string> arguments, const std::string& input = {}) {
+program_result troupe_in(const temporary_folder& folder, std::vector<std::string> arguments,
+                         const std::string& input = {}) {
   arguments.insert(arguments.begin(), TROUPE_PROGRAM);
   return run_program(folder.path(), std::move(arguments), input);
 }
@@ -30,7 +30,8 @@ TEST_CASE("--version and --help answer, and a wrong option is a usage error") {
   auto version = troupe_in(f, {"--version"});
   CHECK(version.code == 0);
   CHECK(version.out.starts_with("troupe "));
-  for (std::vector<std::string> command : {std::vector<std::string>{}, {"run"}, {"agents"}, {"agents", "check"}, {"bench", "http"}}) {
+  for (std::vector<std::string> command :
+       {std::vector<std::string>{}, {"run"}, {"agents"}, {"agents", "check"}, {"bench", "http"}}) {
     command.emplace_back("--help");
     auto help = troupe_in(f, command);
     CHECK(help.code == 0);
@@ -148,7 +149,9 @@ TEST_CASE("a model service is used as the configuration says, and its failure is
   test_server server{[](const seen_request& request) {
     if (request.body.find("fail") != std::string::npos)
       return answer(401, "{}");
-    return answer(200, R"({"choices":[{"index":0,"message":{"role":"assistant","content":"from the service"},"finish_reason":"stop"}]})");
+    return answer(
+        200,
+        R"({"choices":[{"index":0,"message":{"role":"assistant","content":"from the service"},"finish_reason":"stop"}]})");
   }};
   temporary_folder f;
   f.write("troupe.yaml", "name: a\nmodels: {m: {provider: openai, base_url: \"" + server.url() + "/v1\"}}\n");

@@ -1,15 +1,14 @@
 // The main job on a tree of its own: the numbers of the report are those of find, wc and grep.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "support/program.hpp"
-#include "support/temporary_folder.hpp"
-
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <map>
 #include <sstream>
 
-#include <nlohmann/json.hpp>
+#include "support/program.hpp"
+#include "support/temporary_folder.hpp"
 
 using namespace troupe::test;
 using nlohmann::json;
@@ -35,7 +34,8 @@ figures of_shell(const temporary_folder& output, const std::string& folder) {
   f.files = ask_shell(output, find + "| tr -cd '\\000' | wc -c");
   f.lines = ask_shell(output, find + "| xargs -0 -r cat | wc -l");
   f.marks = ask_shell(output, find + "| xargs -0 -r grep -IhE 'TODO|FIXME' | wc -l");
-  f.longest = ask_shell(output, find + "| while IFS= read -r -d '' x; do wc -l < \"$x\"; done 2>/dev/null | sort -n | tail -1");
+  f.longest = ask_shell(
+      output, find + "| while IFS= read -r -d '' x; do wc -l < \"$x\"; done 2>/dev/null | sort -n | tail -1");
   return f;
 }
 
@@ -79,7 +79,8 @@ TEST_CASE("the survey's numbers agree with find, wc and grep on a tree with ever
   REQUIRE(r.code == 0);
   auto found = reports(r.out);
   CHECK(found.size() == 7);
-  for (const auto* folder : {"plain", "with space", "with-space", "empty file", ".hidden", "binary", "nothing"}) {
+  for (const auto* folder :
+       {"plain", "with space", "with-space", "empty file", ".hidden", "binary", "nothing"}) {
     CAPTURE(folder);
     REQUIRE(found.contains(folder));
     const auto& report = found[folder];

@@ -1,13 +1,13 @@
 // What a run does when its model service misbehaves: each fault has its clear error, and nothing hangs.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "support/test_server.hpp"
-
 #include <troupe/troupe.hpp>
 
 #include <doctest/doctest.h>
 
 #include <atomic>
+
+#include "support/test_server.hpp"
 
 using namespace troupe;
 using namespace std::chrono_literals;
@@ -18,7 +18,8 @@ namespace {
 constexpr const char* good =
     R"({"choices":[{"index":0,"message":{"role":"assistant","content":"hello"},"finish_reason":"stop"}]})";
 
-outcome run_against(test::test_server& server, std::uint32_t max_retries = 0, std::vector<std::string>* warnings = nullptr) {
+outcome run_against(test::test_server& server, std::uint32_t max_retries = 0,
+                    std::vector<std::string>* warnings = nullptr) {
   runtime rt{{.models = {{.id = "m",
                           .provider = "openai",
                           .model = "fake",
@@ -51,7 +52,8 @@ TEST_CASE("a service that answers well") {
 
 TEST_CASE("a model that answers nothing") {
   auto o = answered_with(test::answer(
-      200, R"({"choices":[{"index":0,"message":{"role":"assistant","content":""},"finish_reason":"stop"}]})"));
+      200,
+      R"({"choices":[{"index":0,"message":{"role":"assistant","content":""},"finish_reason":"stop"}]})"));
   CHECK(o.code() == errc::model_empty);
 }
 
@@ -64,7 +66,8 @@ TEST_CASE("200 with HTML shows the beginning of the page") {
 TEST_CASE("401, 404 and 400 are not tried again, and say where") {
   for (auto [code, expected] : {std::pair{401, errc::model_auth}, std::pair{404, errc::model_not_found},
                                 std::pair{400, errc::model_bad_request}}) {
-    CAPTURE(code);
+    const auto tried = code;
+    CAPTURE(tried);
     std::atomic<int> requests{0};
     test::test_server server{[&, code = code](const test::seen_request&) {
       ++requests;
@@ -81,7 +84,8 @@ TEST_CASE("401, 404 and 400 are not tried again, and say where") {
 TEST_CASE("429 with Retry-After is tried again, with a warning") {
   std::atomic<int> requests{0};
   test::test_server server{[&](const test::seen_request&) {
-    return ++requests == 1 ? test::answer(429, "{}", "application/json", "Retry-After: 0\r\n") : test::answer(200, good);
+    return ++requests == 1 ? test::answer(429, "{}", "application/json", "Retry-After: 0\r\n")
+                           : test::answer(200, good);
   }};
   std::vector<std::string> warnings;
   auto o = run_against(server, 2, &warnings);
@@ -105,8 +109,9 @@ TEST_CASE("500 for ever ends with its reason") {
 }
 
 TEST_CASE("a connection that is dropped in the middle of an answer") {
-  auto o = answered_with({"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{\"choices\"",
-                          scripted_reply::then::close});
+  auto o = answered_with(
+      {"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{\"choices\"",
+       scripted_reply::then::close});
   CHECK(o.code() == errc::connection_lost);
 }
 
@@ -135,7 +140,8 @@ TEST_CASE("a model that calls an unknown tool for ever ends by its limit") {
   std::atomic<int> requests{0};
   test::test_server server{[&](const test::seen_request&) {
     ++requests;
-    return test::answer(200, R"({"choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[
+    return test::answer(200,
+                        R"({"choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[
         {"id":"same","type":"function","function":{"name":"nothing","arguments":"{}"}}]},"finish_reason":"tool_calls"}]})");
   }};
   auto o = run_against(server);

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/manual_timer.hpp"
-#include "support/temporary_folder.hpp"
-
 #include <troupe/troupe.hpp>
 
 #include <doctest/doctest.h>
@@ -11,6 +8,9 @@
 #include <latch>
 #include <mutex>
 #include <thread>
+
+#include "support/manual_timer.hpp"
+#include "support/temporary_folder.hpp"
 
 using namespace troupe;
 using namespace std::chrono_literals;
@@ -75,12 +75,11 @@ TEST_CASE("typed tools run on their own threads and give their results back") {
                                             : call_response("query", {{"sql", "select 1"}});
                }));
   std::thread::id where;
-  auto root = rt.create_deep_agent({.name = "root",
-                                    .model = "rules",
-                                    .tools = {tool("query", "Runs a query.", [&](const query_args& a) {
-                                      where = std::this_thread::get_id();
-                                      return a.sql + " limit " + std::to_string(a.limit);
-                                    })}});
+  auto root = rt.create_deep_agent(
+      {.name = "root", .model = "rules", .tools = {tool("query", "Runs a query.", [&](const query_args& a) {
+                                           where = std::this_thread::get_id();
+                                           return a.sql + " limit " + std::to_string(a.limit);
+                                         })}});
   auto run = root.run("go");
   CHECK(run.outcome().text() == "select 1 limit 100");
   CHECK((where != std::this_thread::get_id()));
@@ -156,13 +155,15 @@ TEST_CASE("leaving the scope ends everything, also a run that waits and a tool t
   {
     runtime rt{{.shutdown_timeout = 50ms,
                 .log = [&](log_level, std::string_view message) { warnings.emplace_back(message); }}};
-    rt.add_model("rules", function_model([](const model_request&) { return call_response("hang", json::object()); }));
-    auto root = rt.create_deep_agent({.name = "root",
-                                      .model = "rules",
-                                      .tools = {tool("hang", "Hangs.", {.read_only = true}, [begun, released] {
-                                        begun->count_down();
-                                        released->wait();
-                                      })}});
+    rt.add_model("rules",
+                 function_model([](const model_request&) { return call_response("hang", json::object()); }));
+    auto root =
+        rt.create_deep_agent({.name = "root",
+                              .model = "rules",
+                              .tools = {tool("hang", "Hangs.", {.read_only = true}, [begun, released] {
+                                begun->count_down();
+                                released->wait();
+                              })}});
     left = root.run("go");
     begun->wait();
   }
@@ -195,7 +196,8 @@ TEST_CASE("declarations that do not fit are refused with what would be right") {
   refuses({.name = "a b"}, errc::bad_definition, "letters");
   refuses({.name = "a", .tools = {"toodo"}}, errc::unknown_tool, "todo");
   refuses({.name = "a", .available_models = {{.id = "m", .provider = "nobody"}}}, errc::bad_config, "openai");
-  refuses({.name = "a", .available_models = {{.id = "m", .provider = "openai", .api_key_env = "TROUPE_TEST_NO_SUCH_KEY"}}},
+  refuses({.name = "a",
+           .available_models = {{.id = "m", .provider = "openai", .api_key_env = "TROUPE_TEST_NO_SUCH_KEY"}}},
           errc::bad_config, "TROUPE_TEST_NO_SUCH_KEY");
   refuses({.name = "a", .policy = {{.arguments_pattern = "("}}}, errc::bad_config, "");
 }
@@ -203,7 +205,8 @@ TEST_CASE("declarations that do not fit are refused with what would be right") {
 TEST_CASE("hooks may deny, replace and change; one that throws denies") {
   runtime rt;
   rt.add_model("rules", function_model([](const model_request& request) {
-                 return has_result(request) ? text_response(last_result(request)) : call_response("probe", json::object());
+                 return has_result(request) ? text_response(last_result(request))
+                                            : call_response("probe", json::object());
                }));
   auto h = std::make_shared<hooks>();
   std::string expected;
@@ -220,7 +223,9 @@ TEST_CASE("hooks may deny, replace and change; one that throws denies") {
     expected = "from the hook";
   }
   SUBCASE("change the result") {
-    h->after_tool = [](const hook_context& c, const std::string& t, tool_result& r) { r.text = c.agent_name + " " + t; };
+    h->after_tool = [](const hook_context& c, const std::string& t, tool_result& r) {
+      r.text = c.agent_name + " " + t;
+    };
     expected = "root probe";
   }
   SUBCASE("throw") {
@@ -230,11 +235,15 @@ TEST_CASE("hooks may deny, replace and change; one that throws denies") {
     expected = "The hook before_tool failed: broken hook";
   }
   SUBCASE("change the outcome") {
-    h->after_agent = [](const hook_context&, outcome& o) { o = outcome::make_completed("[" + o.text() + "]"); };
+    h->after_agent = [](const hook_context&, outcome& o) {
+      o = outcome::make_completed("[" + o.text() + "]");
+    };
     expected = "[ran]";
   }
-  auto root = rt.create_deep_agent(
-      {.name = "root", .model = "rules", .tools = {tool("probe", "Probes.", [] { return "ran"; })}, .before_and_after = h});
+  auto root = rt.create_deep_agent({.name = "root",
+                                    .model = "rules",
+                                    .tools = {tool("probe", "Probes.", [] { return "ran"; })},
+                                    .before_and_after = h});
   CHECK(root.run("go").outcome().text() == expected);
 }
 
@@ -250,7 +259,8 @@ TEST_CASE("a slow reader loses nothing: it goes on from the store") {
                    r.parts.push_back({tool_call_part{{}, "child", R"({"request":"r"})"}, {}});
                  return r;
                }));
-  auto root = rt.create_deep_agent({.name = "root", .model = "rules", .subagents = {{.name = "child", .goal = "g"}}});
+  auto root =
+      rt.create_deep_agent({.name = "root", .model = "rules", .subagents = {{.name = "child", .goal = "g"}}});
   auto run = root.run("go");
   CHECK(run.outcome().completed()); // nobody has read a single event yet
   std::uint64_t seq = 0;

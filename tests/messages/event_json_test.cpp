@@ -82,7 +82,8 @@ TEST_CASE("every kind of event has the JSON form of the golden file, and comes b
 
 TEST_CASE("an event without what it needs is refused with an exception, and nothing crashes") {
   auto j = json(all_kinds()[3]);
-  for (const auto* key : {"seq", "session_id", "run_id", "agent_id", "author", "branch", "kind", "body", "id", "time"}) {
+  for (const auto* key :
+       {"seq", "session_id", "run_id", "agent_id", "author", "branch", "kind", "body", "id", "time"}) {
     auto broken = j;
     broken.erase(key);
     CHECK_THROWS_AS(broken.get<event>(), json::exception);

@@ -53,7 +53,12 @@ TEST_CASE("an encoded form is made once for a protocol, by however many threads"
   int first = 0;
   int second = 0;
   std::atomic<int> made{0};
-  auto get = [&] { return c.encoded.get(&first, [&] { ++made; return std::string{"form"}; }); };
+  auto get = [&] {
+    return c.encoded.get(&first, [&] {
+      ++made;
+      return std::string{"form"};
+    });
+  };
   {
     std::jthread other{[&] { CHECK(*get() == "form"); }};
     CHECK(*get() == "form");
@@ -66,8 +71,9 @@ TEST_CASE("an encoded form is made once for a protocol, by however many threads"
 }
 
 TEST_CASE("outcomes survive their JSON form") {
-  for (const auto& o : {outcome::make_completed("t", nlohmann::json{{"a", 1}}), outcome::make_failed(errc::budget, "d", "p"),
-                        outcome::make_recovered(errc::timeout, "d", "t"), outcome::make_cancelled("user", "p")}) {
+  for (const auto& o :
+       {outcome::make_completed("t", nlohmann::json{{"a", 1}}), outcome::make_failed(errc::budget, "d", "p"),
+        outcome::make_recovered(errc::timeout, "d", "t"), outcome::make_cancelled("user", "p")}) {
     CHECK(nlohmann::json(o).get<outcome>() == o);
   }
 }

@@ -3,17 +3,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <csignal>
-#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace troupe::test {
 
@@ -26,7 +26,8 @@ struct program_result {
 // A program under way; stdout and stderr go to files in `folder`.
 class program {
  public:
-  program(const std::filesystem::path& folder, std::vector<std::string> arguments, const std::string& input = {})
+  program(const std::filesystem::path& folder, std::vector<std::string> arguments,
+          const std::string& input = {})
       : out_(folder / "program.out"), err_(folder / "program.err") {
     std::ofstream{folder / "program.in", std::ios::binary} << input;
     std::vector<char*> argv;
