@@ -13,6 +13,8 @@
 #include <iostream>
 #include <iterator>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <sstream>
 
 #include "commands/commands.hpp"
@@ -182,6 +184,28 @@ void print_outcome(const run& r, const outcome& o, const run_arguments& argument
     print_line(stderr, "troupe: failed: " + std::string{to_string(o.code())} + ": " + shown(o.detail()));
 }
 
+// Cancels a run that may not have begun yet.
+class canceller {
+ public:
+  void follow(const run& r) {
+    std::lock_guard lock{mutex_};
+    run_ = r;
+    if (wanted_)
+      run_->cancel("user");
+  }
+  void cancel() {
+    std::lock_guard lock{mutex_};
+    wanted_ = true;
+    if (run_)
+      run_->cancel("user");
+  }
+
+ private:
+  std::mutex mutex_;
+  std::optional<run> run_;
+  bool wanted_ = false;
+};
+
 int run_agent(const run_arguments& arguments, interrupt& signals) {
   auto prepared = make_setup(arguments.setup);
   if (!prepared)
@@ -202,8 +226,10 @@ int run_agent(const run_arguments& arguments, interrupt& signals) {
   auto root = rt.create_deep_agent(std::move(prepared->root));
   for (const auto& warning : root.warnings())
     print_line(stderr, "troupe: warning: " + warning);
+  auto cancel = std::make_shared<canceller>();
+  signals.on_signal([cancel] { cancel->cancel(); });
   auto r = root.run(std::move(prompt), std::move(options));
-  signals.on_signal([r]() mutable { r.cancel("user"); });
+  cancel->follow(r);
   const bool terminal = isatty(STDERR_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
   if (terminal && !arguments.events && !arguments.quiet)
     follow_with_tree(rt, r);
