@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "setup.hpp"
 
+#include <troupe/runtime/agent_file.hpp>
 #include <troupe/runtime/config.hpp>
+#include <troupe/runtime/tool_names.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -110,6 +113,36 @@ result<setup> from_file(const std::string& path, bool strict) {
   return s;
 }
 
+// An agent of a file as the root: with its own instruction, tools, model and limits, and no subagents.
+result<deep_agent> root_from_agent_file(const setup& s, const std::string& name) {
+  auto loaded = load_agent_folder(s.runtime.agents_folder, definition_origin::project);
+  std::vector<std::string> names{s.root.name};
+  for (auto& d : loaded.definitions) {
+    names.push_back(d.name);
+    if (d.name != name)
+      continue;
+    if (d.kind != agent_kind::local)
+      return error{errc::unknown_agent, "Agent '" + name + "' is " + std::string{to_string(d.kind)} +
+                                            " and cannot be the root agent."};
+    deep_agent root;
+    root.name = d.name;
+    std::replace(root.name.begin(), root.name.end(), '-', '_');
+    root.description = d.description;
+    root.instruction = d.instruction;
+    root.model = d.model.empty() ? s.root.model : d.model;
+    root.tools = d.tools ? *d.tools : s.root.tools;
+    root.thinking = d.thinking;
+    root.temperature = d.temperature;
+    root.output_schema = d.output_schema;
+    root.limits = d.limits;
+    root.policy = s.root.policy;
+    root.run = s.root.run;
+    return root;
+  }
+  return error{errc::unknown_agent, "There is no agent '" + name + "'." + did_you_mean(name, names) +
+                                        " Agents: " + list_names(names) + "."};
+}
+
 } // namespace
 
 result<setup> make_setup(const setup_options& options) {
@@ -130,6 +163,13 @@ result<setup> make_setup(const setup_options& options) {
     s.runtime.workspace = options.workspace;
   if (!fs::is_directory(s.runtime.workspace))
     return error{errc::bad_config, "The workspace " + s.runtime.workspace.string() + " is not a folder."};
+  if (!options.agent.empty() && options.agent != s.root.name) {
+    auto root = root_from_agent_file(s, options.agent);
+    if (!root)
+      return std::move(root).failure();
+    s.root = std::move(*root);
+    s.runtime.agents_folder.clear();
+  }
   if (!options.model.empty())
     s.root.model = options.model;
   return s;

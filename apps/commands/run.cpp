@@ -34,7 +34,6 @@ constexpr std::chrono::milliseconds redraw{100};
 
 struct run_arguments {
   setup_options setup;
-  std::string agent;
   std::string session;
   std::vector<std::string> attachments;
   bool events = false;
@@ -212,9 +211,6 @@ int run_agent(const run_arguments& arguments, interrupt& signals) {
     throw config_error{prepared.failure()};
   for (const auto& warning : prepared->warnings)
     print_line(stderr, "troupe: warning: " + warning);
-  if (!arguments.agent.empty() && arguments.agent != prepared->root.name)
-    stop(errc::unknown_agent, "There is no root agent '" + arguments.agent + "'. The root agent is '" +
-                                  prepared->root.name + "'.");
   auto prompt = arguments.prompt.empty() ? read_stdin() : arguments.prompt;
   run_options options;
   options.session = arguments.session;
@@ -252,7 +248,7 @@ void add_run(CLI::App& app, action& chosen, interrupt& signals) {
   auto* command = app.add_subcommand("run", "Run the root agent on a prompt and print its answer");
   command->add_option("-c,--config", a.setup.config_file,
                       "Configuration; troupe.yaml in the working folder by default");
-  command->add_option("--agent", a.agent, "Name of the root agent");
+  command->add_option("--agent", a.setup.agent, "Agent that is the root: its name, or that of an agent file");
   command->add_option("--model", a.setup.model, "Model of the root agent: an id of the catalogue");
   command->add_option("--session", a.session, "Name of the session");
   command->add_option("--workspace", a.setup.workspace,

@@ -138,6 +138,9 @@ TEST_CASE("agents list and check: bad files are told with file and line, and nev
   CHECK(has(list.out, "boss"));
   CHECK(has(list.out, "good"));
   CHECK(has(list.out, "odd"));
+  auto as_root = troupe_in(f, {"run", "--agent", "good", "--events", "hello"});
+  CHECK(as_root.code == 0);
+  CHECK(has(as_root.out, "\"author\":\"good\""));
   auto check = troupe_in(f, {"agents", "check"});
   CHECK(check.code == 2);
   CHECK(has(check.err, "bad.md"));

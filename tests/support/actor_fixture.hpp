@@ -93,6 +93,7 @@ class actor_fixture {
       caf::anon_send_exit(a, caf::exit_reason::user_shutdown);
     run();
     system.clock().cancel_all();
+    threads->close(10'000); // what tools of the test use must outlive their threads
   }
 
   caf::scheduler::test_coordinator& coordinator() {
