@@ -167,6 +167,13 @@ void supervisor::agent_down(const caf::down_msg& down) {
 }
 
 void supervisor::child_crashed(agent_number number, const std::string& why) {
+  // Its questions go with it, and with them the pause of its ancestors' clocks.
+  std::vector<call_id> open;
+  for (const auto& [question, unused] : questions_)
+    if (agent_number asker = 0; agent_of_call(question, asker) && asker == number)
+      open.push_back(question);
+  for (const auto& question : open)
+    carry_out(number, command::question_closed{question});
   auto& child = members_.at(number);
   auto result = outcome::make_failed(errc::crashed, why);
   write_for(child, {error_body{errc::crashed, why}, agent_ended_body{result, 0}});

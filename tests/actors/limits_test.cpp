@@ -239,3 +239,43 @@ TEST_CASE("at shutdown new work is refused and what runs is cancelled") {
   auto late = f.start(build(root()), "late");
   CHECK(late->result()->code() == errc::shutting_down);
 }
+
+TEST_CASE("an open question stops the clocks of the agent and its ancestors, until it is answered") {
+  actor_fixture f;
+  auto spec = fan_out();
+  spec.tools = {make_tool("danger")};
+  spec.subagents[0].tools = {"danger"};
+  spec.limits.timeout = 2min;
+  auto rules = policy::compile({{.tool = "danger", .decision = policy_decision::ask}});
+  REQUIRE(rules);
+  spec.rules = std::make_shared<const policy>(std::move(*rules));
+  run_request options;
+  options.answerable = true;
+  f.start(build(spec), "go", options);
+  f.answer("root", answer({helper(), helper()}));
+  f.answer("helper", answer({call_of("danger")}));
+  f.answer("helper", answer({call_of("danger")}));
+  auto questions = f.events<question_body>();
+  REQUIRE(questions.size() == 2);
+  f.advance(1h);
+  CHECK(f.events<warning_body>().empty());
+  std::vector<std::string> replies;
+  auto reply = [&](const call_id& question, nlohmann::json value) {
+    caf::anon_send(f.sessions,
+                   actors::answer_question{f.session, question, std::move(value), "user", [&](status s) {
+                                             replies.push_back(s ? "ok" : s.failure().message);
+                                           }});
+    f.run();
+  };
+  reply(questions[1].question, "maybe");
+  CHECK(replies.back().find("boolean") != std::string::npos);
+  reply(questions[1].question, true);
+  CHECK(replies.back() == "ok");
+  f.advance(50s); // the first child and the root still wait; the second one's clock runs again
+  CHECK(f.events<warning_body>().empty());
+  reply(questions[0].question, false);
+  reply(questions[0].question, false);
+  CHECK(replies.back().find("no open question") != std::string::npos);
+  f.advance(3min);
+  CHECK(f.events<warning_body>().size() >= 2);
+}
