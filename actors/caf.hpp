@@ -79,6 +79,17 @@ class owed {
   bool open_ = true;
 };
 
+// Stands in every function that spawns actors or uses a scoped_actor on a thread that is not CAF's. CAF leaves a
+// reference to the system's logger in such a thread, and the destructor of the system waits for it: without this a
+// runtime that is destroyed on another thread hangs for as long as the first thread lives.
+class outside_thread {
+ public:
+  outside_thread() = default;
+  outside_thread(const outside_thread&) = delete;
+  outside_thread& operator=(const outside_thread&) = delete;
+  ~outside_thread() { caf::logger::set_current_actor_system(nullptr); }
+};
+
 struct scheduler_options {
   std::size_t threads = 0; // 0: one a core
   bool testing = false;    // CAF's deterministic coordinator with virtual time

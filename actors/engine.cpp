@@ -49,6 +49,7 @@ class engine_impl final : public actor_engine {
                                                                                    options.max_stuck_workers},
         tool_threads_(make_tool_threads(tool_options_)), config_(scheduler_options{options.threads}),
         system_(config_) {
+    const outside_thread visit;
     auto environment = std::make_shared<supervisor_environment>();
     environment->store = store_;
     environment->observer = observer_ = spawn_observer(system_, options.activity);
@@ -68,6 +69,7 @@ class engine_impl final : public actor_engine {
   }
 
   void add_model(engine_model model) override {
+    const outside_thread visit;
     auto gate = std::make_shared<model_gate>(model.max_concurrency);
     auto gateway = spawn_gateway(system_, gate);
     gate->attach(gateway);
@@ -106,6 +108,7 @@ class engine_impl final : public actor_engine {
   }
 
   result<activity_snapshot> snapshot(std::optional<session_id> session) override {
+    const outside_thread visit;
     caf::scoped_actor self{system_};
     result<activity_snapshot> answer{errc::timeout, "The observer did not answer in time."};
     self->request(observer_, std::chrono::duration_cast<caf::timespan>(snapshot_limit),
@@ -121,6 +124,7 @@ class engine_impl final : public actor_engine {
     std::vector<std::string> running;
     bool clean = false;
     {
+      const outside_thread visit;
       caf::scoped_actor self{system_};
       self->request(sessions_, std::chrono::duration_cast<caf::timespan>(limit), drain{})
           .receive([&clean](const drained&) { clean = true; }, [](const caf::error&) {});

@@ -79,7 +79,7 @@ void decider::on(const input::child_done& in) {
 
 void decider::on(const input::durable& in) {
   for (const auto& id : in.calls)
-    if (const auto* call = find_open(state_, id))
+    if (const auto* call = find_open(state_, id); call != nullptr && may_run(*call))
       run_function(*call);
 }
 

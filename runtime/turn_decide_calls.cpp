@@ -206,6 +206,14 @@ bool decider::is_exclusive(const open_call& call) const {
          found->second.function->annotations.exclusive;
 }
 
+// False for an exclusive call while another one of its turn has no result.
+bool decider::may_run(const open_call& call) const {
+  if (!profile_.has_exclusive_tools || !is_exclusive(call))
+    return true;
+  return std::none_of(state_.calls.begin(), state_.calls.end(),
+                      [&](const open_call& other) { return !other.result && !is_exclusive(other); });
+}
+
 void decider::start_exclusive() {
   if (!profile_.has_exclusive_tools || open_ == 0)
     return;

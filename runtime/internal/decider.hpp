@@ -101,6 +101,7 @@ class decider {
   void run_function(const open_call& call);
 
   [[nodiscard]] bool is_exclusive(const open_call& call) const;
+  [[nodiscard]] bool may_run(const open_call& call) const;
 
   // An exclusive call starts when every other call of its turn has its result; several start one after the other.
   void start_exclusive();

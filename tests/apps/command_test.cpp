@@ -98,7 +98,7 @@ TEST_CASE("bad configuration: exit 2, with file and line, and what would be righ
       {"name: a\nmodel: fsat\nmodels: {fast: {provider: scenario}}\n", {"fsat", "fast"}},
       {"name: a\nmodels: {fast: {provider: opnai}}\n", {"opnai", "openai"}},
       {"name: a\nmodels: {m: {provider: openai, api_key_env: TROUPE_NO_SUCH_KEY}}\n", {"TROUPE_NO_SUCH_KEY"}},
-      {"name: a\nsubagents: [{name: a, goal: g}]\n", {"a", "twice"}},
+      {"name: a\nsubagents: [{name: a, goal: g}]\n", {"troupe.yaml:2", "subagents"}},
       {"name: a\nsubagents: [{name: glob, goal: g}]\n", {"glob"}},
       {"name: a\nsession: {store: \"sqlite:x.db\"}\n", {"sqlite", "memory"}},
       {"name: a\nsandbox: {workspace: ./nowhere}\n", {"nowhere"}},
@@ -124,7 +124,7 @@ TEST_CASE("what is named and not there: exit 2") {
   CHECK(troupe_in(f, {"run", "--agent", "nobody", "x"}).code == 2);
   CHECK(troupe_in(f, {"run", "--session", "a/b", "x"}).code == 2);
   CHECK(troupe_in(f, {"run", "--attach", "no-file", "x"}).code == 2);
-  CHECK(troupe_in(f, {"run", "--log", "no-folder/log", "x"}).code == 2);
+  CHECK(troupe_in(f, {"run", "--log", ".", "x"}).code == 2);
 }
 
 TEST_CASE("agents list and check: bad files are told with file and line, and never stop the others") {

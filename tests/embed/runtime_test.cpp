@@ -7,6 +7,7 @@
 #include <future>
 #include <latch>
 #include <mutex>
+#include <thread>
 
 #include "support/manual_timer.hpp"
 #include "support/temporary_folder.hpp"
@@ -81,7 +82,7 @@ TEST_CASE("typed tools run on their own threads and give their results back") {
                                          })}});
   auto run = root.run("go");
   CHECK(run.outcome().text() == "select 1 limit 100");
-  CHECK(where != std::this_thread::get_id());
+  CHECK((where != std::this_thread::get_id()));
 }
 
 TEST_CASE("events come to a callback in order, it may call the run, and what it throws is caught") {
@@ -267,4 +268,19 @@ TEST_CASE("a slow reader loses nothing: it goes on from the store") {
     REQUIRE(e.seq == ++seq);
   CHECK(seq > 12'000);
   CHECK(run.missed() == 0);
+}
+
+TEST_CASE("a runtime may end on another thread than those that made and used it") {
+  auto rt = std::make_unique<runtime>();
+  std::latch used{1};
+  std::latch over{1};
+  std::jthread user{[&] {
+    CHECK(rt->engine().snapshot({}));
+    used.count_down();
+    over.wait();
+  }};
+  used.wait();
+  CHECK(rt->create_deep_agent({.name = "root"}).run("hello").outcome().completed());
+  std::thread{[&] { rt.reset(); }}.join();
+  over.count_down();
 }
