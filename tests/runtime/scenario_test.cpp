@@ -355,9 +355,10 @@ TEST_CASE("the built-in scenario surveys a workspace and tells the true numbers"
 
   auto second = calls_of(s.ask(root));
   REQUIRE(second.size() == 3);
-  CHECK(second[0].second ==
-        json::parse(
-            R"({"name":"survey_0_docs","goal":"Survey the folder docs","tool_names":["glob","grep_search"]})"));
+  CHECK(
+      second[0].second ==
+      json::parse(
+          R"({"name":"survey_0_docs","goal":"Survey the folder docs","tool_names":["glob","grep_search"]})"));
   CHECK(second[2].first == "reviewer");
   std::vector<std::string> answers;
   for (std::size_t i = 0; i < 2; ++i) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <stdexcept>
 #include <utility>
 
 #include <arpa/inet.h>
@@ -49,8 +50,8 @@ test_server::test_server(script reply, std::shared_ptr<SSL_CTX> tls)
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof address;
-  ::bind(listener_, reinterpret_cast<sockaddr*>(&address), size);
-  ::listen(listener_, 4096);
+  if (::bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 || ::listen(listener_, 4096) != 0)
+    throw std::runtime_error{"The test server cannot listen."};
   ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
   port_ = ntohs(address.sin_port);
   waker_ = ::eventfd(0, EFD_CLOEXEC);
