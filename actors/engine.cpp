@@ -78,8 +78,8 @@ class engine_impl final : public actor_engine {
   }
 
   void start(run_request request, std::shared_ptr<run_feed> feed) override {
-    caf::anon_send(sessions_,
-                   start_run{std::make_shared<const run_request>(std::move(request)), std::move(feed)});
+    caf::anon_send(sessions_, start_run{std::make_shared<const run_request>(std::move(request)),
+                                        std::make_shared<run_feed_writer>(std::move(feed))});
   }
 
   void steer(const session_id& session, std::optional<agent_id> agent, std::string text, std::string by,

@@ -69,7 +69,7 @@ struct agent_step {
 };
 struct start_run {
   std::shared_ptr<const run_request> request;
-  std::shared_ptr<run_feed> feed;
+  std::shared_ptr<run_feed_writer> feed; // taken by the supervisor; a message that is lost ends the feed
 };
 struct steer_agents {
   session_id session;

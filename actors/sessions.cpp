@@ -20,8 +20,9 @@ class sessions final : public sessions_handle::base {
     return {
         [this](const start_run& start) {
           if (draining_)
-            return start.feed->finish(
-                outcome::make_failed(errc::shutting_down, std::string{describe(errc::shutting_down)}));
+            return (*start.feed)
+                ->finish(
+                    outcome::make_failed(errc::shutting_down, std::string{describe(errc::shutting_down)}));
           auto& found = find_or_start(start.request->session);
           ++found.work;
           send(found.supervisor, start);

@@ -5,7 +5,7 @@ namespace troupe::actors {
 
 void supervisor::accept(const start_run& start) {
   deadlines_.clear({0, timer_kind::idle});
-  waiting_run next{start.request, run_feed_writer{start.feed}};
+  waiting_run next{start.request, std::move(*start.feed)};
   if (run_ && start.request->busy == on_busy::reject)
     return refuse(next, errc::busy, "Session '" + session_.str() + "' is busy with another run.");
   if (waiting_.size() >= environment_->options.max_waiting_runs)

@@ -279,3 +279,17 @@ TEST_CASE("an open question stops the clocks of the agent and its ancestors, unt
   f.advance(3min);
   CHECK(f.events<warning_body>().size() >= 2);
 }
+
+TEST_CASE("a run that nobody takes ends, so that nobody waits for it for ever") {
+  actor_fixture f;
+  auto feed = std::make_shared<run_feed>(f.session, f.store);
+  caf::anon_send_exit(f.sessions, caf::exit_reason::user_shutdown);
+  f.run();
+  run_request request;
+  request.session = f.session;
+  caf::anon_send(f.sessions, actors::start_run{std::make_shared<const run_request>(std::move(request)),
+                                               std::make_shared<run_feed_writer>(feed)});
+  f.run();
+  REQUIRE(feed->result().has_value());
+  CHECK(feed->result()->code() == errc::crashed);
+}

@@ -117,8 +117,8 @@ class actor_fixture {
     options.root = std::move(root);
     options.message = say(std::move(prompt));
     auto feed = std::make_shared<run_feed>(session, store);
-    caf::anon_send(sessions,
-                   actors::start_run{std::make_shared<const run_request>(std::move(options)), feed});
+    caf::anon_send(sessions, actors::start_run{std::make_shared<const run_request>(std::move(options)),
+                                               std::make_shared<run_feed_writer>(feed)});
     run();
     return feed;
   }
