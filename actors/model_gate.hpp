@@ -24,14 +24,12 @@ class model_gate : public std::enable_shared_from_this<model_gate> {
   void detach();
 
   // A place, or null when none is free or others wait already.
-  [[nodiscard]] permit_ptr try_acquire() {
-    return waiting_.load(std::memory_order_acquire) > 0 ? nullptr : take();
-  }
+  [[nodiscard]] permit_ptr try_acquire() { return waiting_.load() > 0 ? nullptr : take(); }
   // For the gateway, which serves those that wait.
   [[nodiscard]] permit_ptr take();
 
-  void add_waiting() noexcept { waiting_.fetch_add(1, std::memory_order_acq_rel); }
-  void remove_waiting() noexcept { waiting_.fetch_sub(1, std::memory_order_acq_rel); }
+  void add_waiting() noexcept { waiting_.fetch_add(1); }
+  void remove_waiting() noexcept { waiting_.fetch_sub(1); }
 
   [[nodiscard]] std::uint32_t in_use() const noexcept { return in_use_.load(std::memory_order_relaxed); }
 

@@ -20,11 +20,12 @@ class model_gate::place final : public permit {
 };
 
 permit_ptr model_gate::take() {
-  auto used = in_use_.load(std::memory_order_relaxed);
+  // Sequentially consistent throughout: a release must see who waits, or who waits must see the place.
+  auto used = in_use_.load();
   do {
     if (used >= places_)
       return nullptr;
-  } while (!in_use_.compare_exchange_weak(used, used + 1, std::memory_order_acq_rel));
+  } while (!in_use_.compare_exchange_weak(used, used + 1));
   return std::make_shared<place>(shared_from_this());
 }
 
@@ -39,8 +40,8 @@ void model_gate::detach() {
 }
 
 void model_gate::release() noexcept {
-  in_use_.fetch_sub(1, std::memory_order_acq_rel);
-  if (waiting_.load(std::memory_order_acquire) == 0)
+  in_use_.fetch_sub(1);
+  if (waiting_.load() == 0)
     return;
   std::lock_guard lock{mutex_};
   if (gateway_)

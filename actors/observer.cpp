@@ -25,7 +25,7 @@ class observer final : public observer_handle::base {
         [this](const partial_message& message) {
           for (const auto& [id, watcher] : watchers_)
             if (watcher.session.empty() || watcher.session == message.session)
-              watcher.sink(*message.piece);
+              show(watcher, *message.piece);
           if (auto from = current_sender())
             send(caf::actor_cast<agent_handle>(from), partial_taken{});
         },
@@ -42,6 +42,15 @@ class observer final : public observer_handle::base {
   }
 
  private:
+  // A sink is the program's own: what it throws is its loss.
+  static void show(const watch_partials& watcher, const partial& piece) noexcept {
+    try {
+      watcher.sink(piece);
+    } catch (...) {
+      return;
+    }
+  }
+
   activity_tree tree_;
   std::unordered_map<std::uint64_t, watch_partials> watchers_; // as many as programs that follow
 };

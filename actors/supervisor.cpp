@@ -11,6 +11,7 @@ constexpr std::size_t load_page = 4096;
 supervisor::behavior_type supervisor::make_behavior() {
   make_context();
   load();
+  close_lost_run();
   arm_idle();
   return {
       [this](const start_run& start) { accept(start); },
@@ -31,6 +32,14 @@ supervisor::behavior_type supervisor::make_behavior() {
 }
 
 void supervisor::on_exit() {
+  const error gone{errc::shutting_down, "The session has ended."};
+  for (auto& [number, agent] : members_)
+    for (auto& hint : agent.hints)
+      if (hint.done)
+        hint.done(gone);
+  for (auto& [question, open] : questions_)
+    if (open.done)
+      open.done(gone);
   for (auto& [number, agent] : members_)
     send_exit(agent.handle, caf::exit_reason::user_shutdown);
   members_.clear();
@@ -57,18 +66,37 @@ void supervisor::load() {
   std::uint64_t after = 0;
   for (bool more = true; more;) {
     auto page = environment_->store->read(session_, after, load_page);
-    if (!page || page->batches.empty())
-      break;
+    if (!page) {
+      store_fault_ = page.failure();
+      return;
+    }
     for (const auto& batch : page->batches)
       for (const auto& e : *batch)
         if (e.seq > after)
           root = load_event(std::move(root), e);
-    after = page->batches.back()->back().seq;
-    more = page->more;
+    more = page->more && !page->batches.empty();
+    after = more ? page->batches.back()->back().seq : page->last_seq;
+    next_number_ = std::max(next_number_, page->last_agent + 1);
   }
   seq_ = after;
-  if (root.events > 0)
-    restored_root_ = std::make_shared<agent_state>(std::move(root));
+  restored_root_ = root.events > 0 ? std::make_shared<agent_state>(std::move(root)) : nullptr;
+}
+
+// A run that was under way when an earlier supervisor died has no end in the log: it gets one.
+void supervisor::close_lost_run() {
+  if (restored_root_ == nullptr || restored_root_->phase == agent_phase::idle)
+    return;
+  close_root("The run was interrupted.", errc::interrupted, idle_origin());
+}
+
+// Writes the results of the root's open calls and its end.
+void supervisor::close_root(const std::string& why, errc code, const event_origin_ptr& origin) {
+  auto decided = decide(agent_profile{}, *restored_root_, input::give_up{code, why});
+  auto batch = std::make_shared<event_batch>(
+      make_events(decided, origin, *restored_root_, environment_->wall_clock()));
+  for (const auto& e : *batch)
+    *restored_root_ = apply(std::move(*restored_root_), e);
+  publish(batch);
 }
 
 agent_state supervisor::load_event(agent_state root, const event& e) {

@@ -129,6 +129,9 @@ void supervisor::carry_out(agent_number number, const command::clear_deadline& c
 void supervisor::carry_out(agent_number number, const command::finish& c) {
   if (number == 0)
     return end_run(c.outcome);
+  if (auto found = members_.find(number); found != members_.end())
+    for (const auto& hint : c.hints)
+      found->second.hints.push_back({session_, {}, hint.text, hint.by, nullptr});
   end_child(number, c.outcome);
 }
 
@@ -145,6 +148,8 @@ void supervisor::end_child(agent_number number, const outcome& result) {
   if (child.parent == 0)
     ended_children_.insert_or_assign(child.call, report);
   tell(child.parent, std::move(report));
+  if (!child.hints.empty())
+    ensure_root();
   for (auto& hint : child.hints)
     hint_to(0, hint);
 }
@@ -183,8 +188,12 @@ void supervisor::child_crashed(agent_number number, const std::string& why) {
 void supervisor::root_crashed(const std::string& why) {
   auto node = members_.extract(0);
   auto& root = node.mapped();
-  if (!run_)
+  if (!run_) {
+    for (auto& hint : root.hints)
+      if (hint.done)
+        hint.done(error{errc::crashed, why});
     return load_root_state();
+  }
   const auto time = actor_time(this);
   std::erase_if(root_restarts_,
                 [&](steady_time t) { return t + environment_->options.restart_window < time; });
@@ -211,7 +220,7 @@ void supervisor::root_crashed(const std::string& why) {
   const bool started = start.restored && start.restored->phase != agent_phase::idle;
   add_member(0, std::move(again), std::move(start));
   if (!started)
-    return start_root();
+    start_root();
   for (const auto& [call, report] : ended_children_)
     tell(0, report);
   for (const auto& hint : hints)
@@ -222,11 +231,14 @@ void supervisor::give_up_root(member& root, const std::string& why) {
   auto result = outcome::make_failed(errc::crashed, why);
   for (auto& [number, child] : members_)
     tell(number, input::cancel{"crash of the root"});
-  write_for(root, {agent_ended_body{result, 0}});
   for (auto& hint : root.hints)
     if (hint.done)
       hint.done(error{errc::crashed, why});
   load_root_state();
+  if (restored_root_ && restored_root_->phase != agent_phase::idle)
+    close_root(why, errc::crashed, run_->origin);
+  else
+    write_for(root, {agent_ended_body{result, 0}});
   end_run(std::move(result));
 }
 

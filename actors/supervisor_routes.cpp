@@ -6,6 +6,8 @@ namespace troupe::actors {
 
 void supervisor::route_hint(const steer_agents& steer) {
   send(owner_, work_done{session_});
+  if (!run_)
+    arm_idle();
   if (!steer.agent) {
     ensure_root();
     auto copy = steer;
@@ -49,7 +51,9 @@ void supervisor::route_answer(const answer_question& answer) {
       if (auto fits = schema->validate(answer.value, errc::bad_arguments, "The answer"); !fits)
         return reply(fits);
   }
-  question->second.done = answer.done;
+  if (question->second.done)
+    return reply(error{errc::busy, "Another answer to this question is on its way."});
+  question->second.done = answer.done ? answer.done : [](status) {};
   tell(number, input::answer{answer.question, answer.value, answer.by});
 }
 

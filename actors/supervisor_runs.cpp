@@ -6,6 +6,8 @@ namespace troupe::actors {
 void supervisor::accept(const start_run& start) {
   deadlines_.clear({0, timer_kind::idle});
   waiting_run next{start.request, std::move(*start.feed)};
+  if (store_fault_)
+    return refuse(next, errc::store_failed, store_fault_->message);
   if (run_ && start.request->busy == on_busy::reject)
     return refuse(next, errc::busy, "Session '" + session_.str() + "' is busy with another run.");
   if (waiting_.size() >= environment_->options.max_waiting_runs)

@@ -67,6 +67,7 @@ class tool_pool final : public tool_pool_handle::base {
     run_job request;
     bool running = false;
     bool answered = false; // the agent has its answer or does not want one; the thread still works
+    bool replaced = false; // its thread hangs, and another one works in its place
   };
 
   void queue(const run_job& request) {
@@ -122,41 +123,45 @@ class tool_pool final : public tool_pool_handle::base {
     auto& e = node.mapped();
     deadlines_.clear(report.job);
     groups_.erase(e.request.job.tool->annotations.exclusive_group);
-    if (e.answered) {
-      ++free_;
-      if (replaced_.erase(report.job) > 0)
-        --stuck_;
+    if (e.replaced) {
+      --stuck_;
+      threads_->retire_thread(); // another thread has taken the place of this one
     } else {
       ++free_;
+    }
+    if (!e.answered) {
       forget_call(e.request);
       reply(e.request, std::move(*report.result));
     }
     start_waiting();
   }
 
-  // Answers a job that still runs or waits, and asks it to stop.
+  // Answers a job that still runs or waits, and asks it to stop. A running one keeps its deadline: if it does not stop,
+  // its thread counts as stuck then.
   void abandon(std::uint64_t number, std::optional<tool_result> answer) {
     auto found = jobs_.find(number);
     if (found == jobs_.end() || found->second.answered)
       return;
     auto& e = found->second;
     e.request.job.stop->request_stop();
-    deadlines_.clear(number);
     forget_call(e.request);
     if (answer)
       reply(e.request, std::move(*answer));
-    if (!e.running) {
-      jobs_.erase(found);
-      return;
-    }
     e.answered = true;
-    if (answer && stuck_ < options_.max_stuck_workers) {
-      ++stuck_;
-      replaced_.insert(number);
-      threads_->add_thread();
-      ++free_;
-      start_waiting();
+    if (!e.running) {
+      deadlines_.clear(number);
+      jobs_.erase(found);
     }
+  }
+
+  // Puts another thread in the place of one that hangs.
+  void replace(entry& e) {
+    if (stuck_ >= options_.max_stuck_workers || !threads_->add_thread())
+      return;
+    e.replaced = true;
+    ++stuck_;
+    ++free_;
+    start_waiting();
   }
 
   void forget_call(const run_job& request) {
@@ -184,10 +189,15 @@ class tool_pool final : public tool_pool_handle::base {
       auto found = jobs_.find(number);
       if (found == jobs_.end())
         continue;
-      const auto limit = found->second.request.job.tool->annotations.timeout.count();
+      const bool running = found->second.running;
+      const auto limit = std::to_string(found->second.request.job.tool->annotations.timeout.count());
       abandon(number,
-              tool_result::failure(errc::timeout, "The tool did not answer within " + std::to_string(limit) +
-                                                      " ms. It may have taken effect."));
+              tool_result::failure(
+                  errc::timeout,
+                  running ? "The tool did not answer within " + limit + " ms. It may have taken effect."
+                          : "No thread was free for the tool within " + limit + " ms. It was not started."));
+      if (running)
+        replace(found->second);
     }
     schedule();
   }
@@ -199,8 +209,7 @@ class tool_pool final : public tool_pool_handle::base {
   std::uint64_t next_ = 1;
   std::map<std::uint64_t, entry> jobs_;
   std::deque<std::uint64_t> waiting_; // bounded by max_waiting_jobs
-  std::set<std::uint64_t> replaced_;
-  std::set<std::string> groups_; // exclusive groups that run
+  std::set<std::string> groups_;      // exclusive groups that run
   std::map<std::pair<agent_id, call_id>, std::uint64_t> by_call_;
   deadline_queue<std::uint64_t> deadlines_;
   std::optional<steady_time> tick_at_;

@@ -30,7 +30,11 @@ status wait_for_status(Start start) {
   });
   if (answer.wait_for(acknowledge_limit) != std::future_status::ready)
     return error{errc::timeout, "The session did not acknowledge in time."};
-  return answer.get();
+  try {
+    return answer.get();
+  } catch (const std::future_error&) {
+    return error{errc::shutting_down, "The session has ended."};
+  }
 }
 
 status gone() {

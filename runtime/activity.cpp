@@ -147,7 +147,8 @@ void activity_tree::merge(const activity_delta& delta) {
     auto& agent = session.agents[d.origin->number];
     agent.origin = d.origin;
     agent.self += d.counts;
-    agent.state = d.state;
+    if (d.state)
+      agent.state = *d.state;
     agent.changed_at = d.changed_at;
     if (!d.current.empty())
       agent.current = d.current;
@@ -157,7 +158,7 @@ void activity_tree::merge(const activity_delta& delta) {
       agent.parent = d.started->parent;
       agent.started_at = d.started_at;
     }
-    if (is_ended(d.state))
+    if (d.state && is_ended(*d.state))
       end(session, delta.session, d.origin->number);
   }
   collapse();
@@ -168,7 +169,7 @@ void activity_tree::end(session_entry& session, const session_id& id, agent_numb
   if (number != 0) {
     ended_.emplace_back(id, number);
   } else if (session.agents.contains(0)) {
-    ended_sessions_.push_back(id);
+    ended_sessions_.emplace_back(id, ++session.ends);
   }
 }
 
@@ -182,19 +183,22 @@ void activity_tree::collapse() {
     auto node = session->second.agents.extract(number);
     if (node.empty())
       continue;
-    auto& parent = session->second.agents[node.mapped().parent];
-    parent.collapsed += node.mapped().self;
-    parent.collapsed += node.mapped().collapsed;
-    parent.collapsed_agents += 1 + node.mapped().collapsed_agents;
+    auto parent = session->second.agents.find(node.mapped().parent);
+    if (parent == session->second.agents.end())
+      continue;
+    parent->second.collapsed += node.mapped().self;
+    parent->second.collapsed += node.mapped().collapsed;
+    parent->second.collapsed_agents += 1 + node.mapped().collapsed_agents;
   }
 }
 
 void activity_tree::forget_sessions() {
   while (ended_sessions_.size() > limits_.keep_sessions) {
-    auto session = sessions_.find(ended_sessions_.front());
+    auto [id, ends] = ended_sessions_.front();
+    auto session = sessions_.find(id);
     ended_sessions_.pop_front();
-    if (session == sessions_.end())
-      continue;
+    if (session == sessions_.end() || session->second.ends != ends)
+      continue; // it has had another run since
     auto live = [](const auto& entry) { return !is_ended(entry.second.state); };
     if (std::none_of(session->second.agents.begin(), session->second.agents.end(), live))
       sessions_.erase(session);

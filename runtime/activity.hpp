@@ -55,8 +55,8 @@ struct agent_delta {
   event_origin_ptr origin;
   std::optional<agent_started_body> started;
   timestamp started_at{};
-  activity_state state = activity_state::thinking;
-  std::string current; // one line: what it does, or how it ended
+  std::optional<activity_state> state; // the newest, if an event told one
+  std::string current;                 // one line: what it does, or how it ended
   timestamp changed_at{};
   activity_counts counts;
 };
@@ -131,6 +131,7 @@ class activity_tree {
   struct session_entry {
     activity_counts totals;
     std::map<agent_number, agent_activity> agents;
+    std::uint64_t ends = 0; // how often its root has ended
   };
 
   void end(session_entry& session, const session_id& id, agent_number number);
@@ -141,7 +142,7 @@ class activity_tree {
   activity_counts totals_;
   std::map<session_id, session_entry> sessions_;
   std::deque<std::pair<session_id, agent_number>> ended_;
-  std::deque<session_id> ended_sessions_;
+  std::deque<std::pair<session_id, std::uint64_t>> ended_sessions_; // with `ends` at that time
 };
 
 } // namespace troupe

@@ -18,6 +18,8 @@ class folder {
   void on(const agent_started_body&) {
     seal();
     state_.phase = agent_phase::idle;
+    state_.calls.clear();
+    state_.open = 0;
     state_.run_turns = 0;
     state_.nudges = 0;
     state_.repaired = false;

@@ -121,7 +121,9 @@ std::string decider::unknown_tool_text(const std::string& name) const {
 }
 
 policy_verdict decider::judge(const open_call& call, const checked_call& checked) const {
-  if (profile_.rules == nullptr)
+  // What ends or continues the agent itself is not for policy to judge.
+  const auto route = checked.tool->route;
+  if (profile_.rules == nullptr || route == tool_route::finish_task || route == tool_route::request_input)
     return {};
   const bool dispatch = checked.tool->route == tool_route::dispatch;
   auto also = dispatch ? checked.arguments.value("agent_name", std::string{}) : std::string{};
@@ -168,7 +170,13 @@ void decider::start(const open_call& call, child_order order) {
 
 void decider::spawn(const open_call& call, const json& arguments) {
   const auto name = arguments.value("name", std::string{});
-  auto order = order_spawn(profile_, arguments, spawned_);
+  // Names of this turn count as taken: those that this step gave out, and those of calls that were asked about.
+  auto taken = spawned_;
+  for (const auto& other : state_.calls)
+    if (other.call != call.call && !other.result && !other.asking && other.name == call.name)
+      if (auto parsed = parse_json(other.arguments); parsed && parsed->is_object())
+        taken.push_back(parsed->value("name", std::string{}));
+  auto order = order_spawn(profile_, arguments, taken);
   if (!order)
     return resolve(call, {prompt_text::spawn_error(name, order.failure().message), order.failure().code, {}});
   spawned_.push_back(name);

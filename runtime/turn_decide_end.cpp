@@ -168,7 +168,7 @@ void decider::finish(outcome o) {
   emit(agent_ended_body{o, run_turns_});
   command(command::clear_deadline{input::deadline_kind::run});
   command(command::clear_deadline{input::deadline_kind::grace});
-  command(command::finish{std::move(o)});
+  command(command::finish{std::move(o), state_.number == 0 ? std::vector<steering_body>{} : state_.hints});
 }
 
 } // namespace troupe

@@ -198,6 +198,7 @@ struct clear_deadline {
 // The agent has ended; a child is gone after this.
 struct finish {
   troupe::outcome outcome;
+  std::vector<steering_body> hints; // that a child did not take: they go to the root
 };
 
 } // namespace command

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -19,13 +20,18 @@ struct worker_threads::shared {
   bool closed = false;
   std::size_t alive = 0;
   std::size_t reporting = 0;
+  std::size_t retiring = 0; // threads that are to end
 
   void run() {
     std::unique_lock lock{mutex};
     for (;;) {
-      wake.wait(lock, [this] { return closed || !jobs.empty(); });
+      wake.wait(lock, [this] { return closed || retiring > 0 || !jobs.empty(); });
       if (closed)
         break;
+      if (retiring > 0) {
+        --retiring;
+        break;
+      }
       auto work = std::move(jobs.front());
       jobs.pop_front();
       lock.unlock();
@@ -40,6 +46,7 @@ struct worker_threads::shared {
       tell = nullptr;
       lock.lock();
       --reporting;
+      ended.notify_all();
     }
     --alive;
     ended.notify_all();
@@ -65,14 +72,25 @@ void worker_threads::submit(job work) {
   shared_->wake.notify_one();
 }
 
-void worker_threads::add_thread() {
+bool worker_threads::add_thread() {
+  std::lock_guard lock{shared_->mutex};
+  if (shared_->closed)
+    return false;
+  try {
+    std::thread{[state = shared_] { state->run(); }}.detach();
+  } catch (const std::system_error&) {
+    return false;
+  }
+  ++shared_->alive;
+  return true;
+}
+
+void worker_threads::retire_thread() {
   {
     std::lock_guard lock{shared_->mutex};
-    if (shared_->closed)
-      return;
-    ++shared_->alive;
+    ++shared_->retiring;
   }
-  std::thread{[state = shared_] { state->run(); }}.detach();
+  shared_->wake.notify_one();
 }
 
 std::size_t worker_threads::close(std::uint32_t limit_ms) {
@@ -81,6 +99,8 @@ std::size_t worker_threads::close(std::uint32_t limit_ms) {
   shared_->jobs.clear();
   shared_->wake.notify_all();
   shared_->ended.wait_for(lock, std::chrono::milliseconds{limit_ms}, [this] { return shared_->alive == 0; });
+  // A report is short; what it touches must be there until it has been made.
+  shared_->ended.wait(lock, [this] { return shared_->reporting == 0; });
   return shared_->alive;
 }
 

@@ -29,8 +29,11 @@ class worker_threads {
   // Runs `work` on a free thread, in the order of submission. Nothing happens after close().
   void submit(job work);
 
-  // One more thread: in place of one that hangs.
-  void add_thread();
+  // One more thread: in place of one that hangs. False when the system gives none.
+  bool add_thread();
+
+  // One thread fewer, as soon as one is free: the one that hung has come back.
+  void retire_thread();
 
   // Takes no more work, waits until no report is being made and until the threads have ended, at most `limit`. Threads
   // that still work then are left behind; gives their number.

@@ -80,6 +80,8 @@ class supervisor final : public supervisor_handle::base {
 
   // Folds what the store has of this session: numbers go on, and the root keeps its conversation.
   void load();
+  void close_lost_run();
+  void close_root(const std::string& why, errc code, const event_origin_ptr& origin);
 
   agent_state load_event(agent_state root, const event& e);
 
@@ -198,6 +200,7 @@ class supervisor final : public supervisor_handle::base {
   std::uint64_t seq_ = 0;
   agent_number next_number_ = 1;
   std::uint32_t next_run_ = 1;
+  std::optional<error> store_fault_;           // the log could not be read: the session takes no runs
   std::shared_ptr<agent_state> restored_root_; // what the log says of a root that is not alive
 
   std::optional<current_run> run_;

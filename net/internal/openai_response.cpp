@@ -3,6 +3,9 @@
 #include <troupe/net/internal/openai_response.hpp>
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 namespace troupe::net {
@@ -190,8 +193,18 @@ void openai_answer::join(call piece, bool whole) {
 // The call that `piece` goes on with; null when it begins a new one.
 openai_answer::call* openai_answer::find(const call& piece) {
   auto known = calls_.rbegin();
-  if (piece.index)
-    known = std::find_if(known, calls_.rend(), [&](const call& c) { return c.index == piece.index; });
+  if (piece.index) {
+    // Pieces come in the order of their calls as a rule, so the call is the last one or stands at its own index.
+    const auto at = static_cast<std::size_t>(*piece.index);
+    if (known != calls_.rend() && known->index != piece.index) {
+      if (at < calls_.size() && calls_[at].index == piece.index)
+        known = std::make_reverse_iterator(calls_.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+      else if (at >= calls_.size())
+        return nullptr;
+      else
+        known = std::find_if(known, calls_.rend(), [&](const call& c) { return c.index == piece.index; });
+    }
+  }
   if (known == calls_.rend())
     return nullptr;
   // Servers without indexes, or with the same for all, tell a new call by its id or, without ids, by its
@@ -225,10 +238,6 @@ void openai_answer::read_usage(json_reader& in) {
   });
 }
 
-bool openai_answer::is_unique(const std::string& id) const noexcept {
-  return std::count_if(calls_.begin(), calls_.end(), [&](const call& c) { return c.id == id; }) == 1;
-}
-
 model_response openai_answer::take() {
   model_response out;
   out.usage = usage_;
@@ -240,10 +249,13 @@ model_response openai_answer::take() {
     out.parts.push_back({thought_part{std::move(thought_)}, {}});
   if (!text_.empty())
     out.parts.push_back({text_part{std::move(text_)}, {}});
+  std::unordered_map<std::string_view, std::size_t> given;
+  for (const auto& c : calls_)
+    ++given[c.id];
   for (auto& c : calls_) {
     std::string blob;
     // An id that is missing or given twice would tie results to the wrong calls.
-    if (!c.id.empty() && is_unique(c.id)) {
+    if (!c.id.empty() && given[c.id] == 1) {
       blob = R"({"id":)";
       append_json_string(blob, c.id);
       blob += '}';

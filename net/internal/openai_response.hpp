@@ -64,7 +64,6 @@ class openai_answer {
   void read_usage(json_reader& in);
   void join(call piece, bool whole);
   [[nodiscard]] call* find(const call& piece);
-  [[nodiscard]] bool is_unique(const std::string& id) const noexcept;
 
   std::string text_;
   std::string thought_;

@@ -23,7 +23,9 @@ struct session_info {
 struct event_page {
   std::vector<event_batch_ptr> batches; // in order of seq; the first may begin before what was asked for
   bool dropped = false;
-  bool more = false; // the limit ended the page
+  bool more = false;           // the limit ended the page
+  std::uint64_t last_seq = 0;  // of the session, whether or not its events are kept
+  agent_number last_agent = 0; // the highest number of an agent so far
 };
 
 // Thread-safe. One writer a session (its supervisor).

@@ -18,6 +18,7 @@ class session_log {
     last_time_ = last.time;
     kept_ += batch->size();
     const auto number = last.origin->number;
+    last_agent_ = std::max(last_agent_, number);
     const bool ended = last.kind() == event_kind::agent_ended;
     records_.push_back({batch->front().seq, std::move(batch)});
     if (number == 0)
@@ -32,6 +33,8 @@ class session_log {
   [[nodiscard]] event_page read(std::uint64_t after, std::size_t limit) const {
     event_page page;
     page.dropped = after < last_dropped_;
+    page.last_seq = last_seq_;
+    page.last_agent = last_agent_;
     auto begin = std::upper_bound(records_.begin(), records_.end(), after,
                                   [](std::uint64_t seq, const record& r) { return seq < r.first_seq; });
     if (begin != records_.begin())
@@ -88,6 +91,7 @@ class session_log {
   std::size_t empty_ = 0;
   std::uint64_t last_dropped_ = 0;
   std::uint64_t last_seq_ = 0;
+  agent_number last_agent_ = 0;
   timestamp last_time_{};
 };
 
