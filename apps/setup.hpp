@@ -15,7 +15,7 @@ struct setup_options {
   std::string config_file; // empty: troupe.yaml in the working folder, where there is one
   std::string workspace;   // empty: what the configuration says, else the working folder
   std::string model;       // empty: what the configuration says
-  std::string agent;       // name of the root agent, or of an agent file that is to be the root; empty: the root
+  std::string agent; // name of the root agent, or of an agent file that is to be the root; empty: the root
   bool strict = true;
 };
 
