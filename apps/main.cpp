@@ -39,7 +39,12 @@ int run_program(int count, char** arguments) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? troupe::cli::exit_completed : troupe::cli::exit_usage;
   }
-  return chosen();
+  const int code = chosen();
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    std::fprintf(stderr, "troupe: the output could not be written.\n");
+    return code == troupe::cli::exit_completed ? troupe::cli::exit_failed : code;
+  }
+  return code;
 }
 
 } // namespace

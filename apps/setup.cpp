@@ -3,12 +3,11 @@
 
 #include <troupe/runtime/agent_file.hpp>
 #include <troupe/runtime/config.hpp>
+#include <troupe/runtime/file_text.hpp>
 #include <troupe/runtime/tool_names.hpp>
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 namespace troupe::cli {
 namespace {
@@ -46,7 +45,23 @@ std::vector<std::string> missing_parts(const config& c) {
     missing.emplace_back("mcp_servers: there are no MCP servers in this version; leave them out.");
   if (!c.skills.empty())
     missing.emplace_back("skills: there are no skills in this version; leave them out.");
+  auto sandboxed = [](const subagent_spec& child) { return child.use_sandbox; };
+  if (c.use_sandbox || std::any_of(c.subagents.begin(), c.subagents.end(), sandboxed))
+    missing.emplace_back("use_sandbox: there is no sandbox in this version; leave it out.");
   return missing;
+}
+
+// What the file sets and this version does not use; nothing depends on it.
+std::vector<std::string> unused_parts(const config& c) {
+  std::vector<std::string> unused;
+  const config standard;
+  if (c.session.max_resident != standard.session.max_resident)
+    unused.emplace_back("session.max_resident has no effect in this version.");
+  if (c.run.max_background != standard.run.max_background || c.run.max_wakes != standard.run.max_wakes)
+    unused.emplace_back(
+        "limits.max_background and limits.max_wakes have no effect in this version: there is no "
+        "background work.");
+  return unused;
 }
 
 deep_agent root_of(const config& c) {
@@ -69,20 +84,11 @@ deep_agent root_of(const config& c) {
   return root;
 }
 
-result<std::string> read_config(const std::string& path) {
-  std::ifstream file{path, std::ios::binary};
-  if (!file)
-    return error{errc::bad_config, "The configuration " + path + " cannot be read."};
-  std::ostringstream text;
-  text << file.rdbuf();
-  return std::move(text).str();
-}
-
 result<setup> from_file(const std::string& path, bool strict) {
-  auto text = read_config(path);
-  if (!text)
-    return std::move(text).failure();
   config_options how;
+  auto text = read_file_text(path, how.max_bytes);
+  if (!text)
+    return error{errc::bad_config, text.failure().message};
   how.strict = strict;
   auto loaded = parse_config(*text, path, how);
   if (has_errors(loaded.issues))
@@ -97,6 +103,9 @@ result<setup> from_file(const std::string& path, bool strict) {
   s.config_file = path;
   for (const auto& issue : loaded.issues)
     s.warnings.push_back(to_string(issue));
+  for (const auto& unused : unused_parts(loaded.value))
+    s.warnings.push_back(path + ": " + unused);
+  s.busy = loaded.value.session.refuse_when_busy ? on_busy::reject : on_busy::wait;
   const auto folder = fs::path{path}.parent_path();
   s.root = root_of(loaded.value);
   s.runtime.models = loaded.value.models;
@@ -148,6 +157,8 @@ result<deep_agent> root_from_agent_file(const setup& s, const std::string& name)
 result<setup> make_setup(const setup_options& options) {
   setup s;
   auto file = options.config_file;
+  if (file.empty() && options.config_given)
+    return error{errc::bad_config, "The name of the configuration is empty."};
   if (file.empty() && fs::exists(default_file))
     file = default_file;
   if (file.empty()) {

@@ -12,9 +12,10 @@
 namespace troupe::cli {
 
 struct setup_options {
-  std::string config_file; // empty: troupe.yaml in the working folder, where there is one
-  std::string workspace;   // empty: what the configuration says, else the working folder
-  std::string model;       // empty: what the configuration says
+  std::string config_file;   // empty: troupe.yaml in the working folder, where there is one
+  bool config_given = false; // an empty config_file is a mistake then
+  std::string workspace;     // empty: what the configuration says, else the working folder
+  std::string model;         // empty: what the configuration says
   std::string agent; // name of the root agent, or of an agent file that is to be the root; empty: the root
   bool strict = true;
 };
@@ -22,6 +23,7 @@ struct setup_options {
 struct setup {
   runtime_options runtime;
   deep_agent root;
+  on_busy busy = on_busy::wait;
   std::vector<std::string> warnings;
   std::string config_file; // empty: none was read
 };

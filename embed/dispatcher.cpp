@@ -2,24 +2,30 @@
 #include <troupe/embed/internal/dispatcher.hpp>
 
 #include <exception>
+#include <string>
 #include <utility>
 
 namespace troupe {
 
-dispatcher::dispatcher(log_sink log) : log_(std::move(log)), thread_([this] { work(); }) {}
+dispatcher::dispatcher(log_sink log) {
+  shared_->log = std::move(log);
+  std::thread thread{[state = shared_] { work(state); }};
+  thread_ = thread.get_id();
+  thread.detach();
+}
 
 dispatcher::~dispatcher() {
+  std::vector<std::weak_ptr<follower>> all;
   {
-    std::lock_guard lock{shared_->mutex};
+    std::unique_lock lock{shared_->mutex};
     shared_->closed = true;
+    shared_->wake.notify_all();
+    if (std::this_thread::get_id() != thread_)
+      shared_->over.wait_for(lock, drain_limit, [this] { return shared_->ended; });
+    all = shared_->all;
   }
-  shared_->wake.notify_all();
-  if (thread_.get_id() == std::this_thread::get_id())
-    thread_.detach();
-  else
-    thread_.join();
   // A feed and its follower hold each other until the feed has ended; here they let go.
-  for (const auto& weak : shared_->all)
+  for (const auto& weak : all)
     if (auto f = weak.lock())
       f->feed->on_ready(nullptr);
 }
@@ -34,7 +40,7 @@ void dispatcher::follow(std::shared_ptr<run_feed> feed, std::function<void(const
   feed->on_ready([state = shared_, f] {
     {
       std::lock_guard lock{state->mutex};
-      if (state->closed || std::exchange(f->queued, true))
+      if (state->ended || std::exchange(f->queued, true))
         return;
       state->ready.push_back(f);
     }
@@ -42,22 +48,25 @@ void dispatcher::follow(std::shared_ptr<run_feed> feed, std::function<void(const
   });
 }
 
-void dispatcher::work() {
-  std::unique_lock lock{shared_->mutex};
+void dispatcher::work(const std::shared_ptr<shared>& state) {
+  std::unique_lock lock{state->mutex};
   for (;;) {
-    shared_->wake.wait(lock, [this] { return shared_->closed || !shared_->ready.empty(); });
-    if (shared_->closed)
-      return;
-    auto next = std::move(shared_->ready.front());
-    shared_->ready.pop_front();
+    state->wake.wait(lock, [&] { return state->closed || !state->ready.empty(); });
+    if (state->ready.empty())
+      break; // closed, and all has been delivered
+    auto next = std::move(state->ready.front());
+    state->ready.pop_front();
     next->queued = false;
     lock.unlock();
-    deliver(*next);
+    deliver(*state, *next);
+    next.reset();
     lock.lock();
   }
+  state->ended = true;
+  state->over.notify_all();
 }
 
-void dispatcher::deliver(follower& f) {
+void dispatcher::deliver(const shared& state, follower& f) {
   while (auto batch = f.feed->next(std::chrono::steady_clock::now())) {
     for (const auto& e : **batch) {
       if (e.run() != f.feed->run())
@@ -65,11 +74,11 @@ void dispatcher::deliver(follower& f) {
       try {
         f.callback(e);
       } catch (const std::exception& failure) {
-        if (log_)
-          log_(log_level::error, std::string{"An event callback threw: "} + failure.what());
+        if (state.log)
+          state.log(log_level::error, std::string{"An event callback threw: "} + failure.what());
       } catch (...) {
-        if (log_)
-          log_(log_level::error, "An event callback threw something unknown.");
+        if (state.log)
+          state.log(log_level::error, "An event callback threw something unknown.");
       }
     }
   }

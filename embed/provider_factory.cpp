@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/embed/internal/provider_factory.hpp>
 #include <troupe/net/providers/openai.hpp>
+#include <troupe/runtime/file_text.hpp>
 #include <troupe/runtime/scenario/scenario.hpp>
 
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 
 namespace troupe {
 namespace {
@@ -17,15 +16,10 @@ error fault(const model_spec& spec, const std::string& what) {
 }
 
 result<std::string> read_file(const model_spec& spec, const std::string& path, std::size_t max_bytes) {
-  std::ifstream file{path, std::ios::binary};
-  if (!file)
-    return fault(spec, "the file " + path + " cannot be read.");
-  std::ostringstream text;
-  text << file.rdbuf();
-  auto content = std::move(text).str();
-  if (content.size() > max_bytes)
-    return fault(spec, "the file " + path + " is larger than " + std::to_string(max_bytes) + " bytes.");
-  return content;
+  auto text = read_file_text(path, max_bytes);
+  if (!text)
+    return fault(spec, text.failure().message);
+  return text;
 }
 
 result<std::string> find_key(const model_spec& spec) {

@@ -13,6 +13,10 @@ namespace troupe {
 namespace {
 
 actors::engine_options engine_options(const runtime_options& options) {
+  if (options.store && !options.store->immediate())
+    throw config_error{{errc::bad_config,
+                        "This version writes events from the session's own actor, so it takes only a "
+                        "store whose append returns at once (session_store::immediate)."}};
   actors::engine_options e;
   e.threads = options.threads;
   e.tool_threads = options.tool_threads;
@@ -51,9 +55,12 @@ runtime_core::runtime_core(runtime_options options)
 }
 
 runtime_core::~runtime_core() {
+  engine_.reset();
+}
+
+void runtime_core::close() {
   for (const auto& who : engine_->shutdown(options_.shutdown_timeout))
     log(log_level::warning, "Still running at shutdown: " + who);
-  engine_.reset();
 }
 
 void runtime_core::add_tools() {
@@ -117,7 +124,9 @@ std::map<std::string, std::string> runtime_core::models() {
 
 runtime::runtime(runtime_options options) : core_(std::make_shared<runtime_core>(std::move(options))) {}
 
-runtime::~runtime() = default;
+runtime::~runtime() {
+  core_->close();
+}
 
 agent runtime::create_deep_agent(deep_agent spec) {
   const auto known = core_->models();
@@ -148,6 +157,9 @@ agent runtime::create_deep_agent(deep_agent spec) {
   made.profile_ = std::move(built.profile);
   made.limits_ = spec.run;
   made.warnings_ = std::move(built.warnings);
+  made.skipped_ = std::move(built.skipped);
+  for (const auto& skipped : made.skipped_)
+    core_->log(log_level::error, skipped);
   for (const auto& warning : made.warnings_)
     core_->log(log_level::warning, warning);
   return made;

@@ -92,6 +92,8 @@ class agent {
   [[nodiscard]] const agent_profile& profile() const noexcept { return *profile_; }
   // What could be better in its declaration.
   [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }
+  // Agents from files that cannot be used, and why; it goes on without them.
+  [[nodiscard]] const std::vector<std::string>& skipped() const noexcept { return skipped_; }
 
  private:
   friend class runtime;
@@ -99,6 +101,7 @@ class agent {
   agent_profile_ptr profile_;
   run_limits limits_;
   std::vector<std::string> warnings_;
+  std::vector<std::string> skipped_;
 };
 
 // Owns threads, stores and connections. Thread-safe.

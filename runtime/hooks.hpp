@@ -1,6 +1,7 @@
 // Functions that a program puts before and after agents, model calls and tool calls.
 //
-// They run in the agent that they watch, one at a time, and must be short: one that takes longer than `time_limit` is
+// They run in the agent that they watch, on a thread of the scheduler, one at a time, and must return: one that never does
+// holds that thread, and the end of the runtime, for ever. One that takes longer than `time_limit` is
 // reported with a warning event and, where it was to allow a tool call, the call is denied. An exception of a hook is
 // an error event; before a tool call it denies the call.
 //

@@ -25,7 +25,10 @@ bool is_one_of(const std::array<std::string_view, N>& names, std::string_view na
 }
 
 json object_schema(json properties, json required) {
-  return {{"type", "object"}, {"properties", std::move(properties)}, {"required", std::move(required)}};
+  return {{"type", "object"},
+          {"properties", std::move(properties)},
+          {"required", std::move(required)},
+          {"additionalProperties", false}};
 }
 
 json text_property(std::string_view description) {
@@ -123,7 +126,7 @@ class root_builder {
       return *draft_.fault();
     if (!delegates_.agents.empty() || delegates_.may_spawn)
       draft_.profile.delegates = std::make_shared<const delegation>(std::move(delegates_));
-    return built_root{draft_.finish(system_text()), std::move(warnings_)};
+    return built_root{draft_.finish(system_text()), std::move(warnings_), std::move(skipped_)};
   }
 
  private:
@@ -246,8 +249,13 @@ class root_builder {
         continue;
       }
       auto profile = build_child(*definition, "registry");
-      if (profile == nullptr)
-        return;
+      if (profile == nullptr) {
+        // One bad file never stops the others.
+        skipped_.push_back((definition->file.empty() ? "" : definition->file + ": ") +
+                           draft_.fault()->message);
+        draft_.fault().reset();
+        continue;
+      }
       delegates_.taken_names.push_back(definition->name);
       catalogue += "\n- " + definition->name + ": " + profile->description;
       delegates_.agents.emplace(definition->name, std::move(profile));
@@ -412,6 +420,7 @@ class root_builder {
   delegation delegates_;
   std::map<std::string, tool_ptr> root_tools_;
   std::vector<std::string> warnings_;
+  std::vector<std::string> skipped_;
 };
 
 } // namespace

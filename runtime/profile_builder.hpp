@@ -45,6 +45,7 @@ struct build_environment {
 struct built_root {
   agent_profile_ptr profile;
   std::vector<std::string> warnings;
+  std::vector<std::string> skipped; // agents of the registry that cannot be used, and why
 };
 
 // Fails with unknown_tool, unknown_model, name_clash, bad_definition or bad_schema; the message names the

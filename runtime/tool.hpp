@@ -62,7 +62,7 @@ struct tool_context {
   std::stop_token stop; // asked to stop: the run was cancelled or the deadline is over
   std::chrono::steady_clock::time_point deadline{};    // after it the call is answered with `timeout`
   std::shared_ptr<agent_notes> notes;                  // never null
-  std::function<void(std::string_view text)> progress; // shows what the tool does; may be empty
+  std::function<void(std::string_view text)> progress; // shows what the tool does; empty in this version
 };
 
 struct tool_definition {

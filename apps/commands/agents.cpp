@@ -76,6 +76,9 @@ int check_agents(const agents_arguments& arguments) {
   auto root = rt.create_deep_agent(prepared->root);
   for (const auto& warning : root.warnings())
     std::fprintf(stderr, "warning: %s\n", shown(warning).c_str());
+  for (const auto& skipped : root.skipped())
+    std::fprintf(stderr, "error: %s\n", shown(skipped).c_str());
+  errors += root.skipped().size();
   std::printf("%s: root agent '%s', %zu subagents, %zu agents from files, %zu errors\n",
               prepared->config_file.empty() ? "no configuration" : prepared->config_file.c_str(),
               root.profile().name.c_str(), prepared->root.subagents.size(), count, errors);

@@ -1,6 +1,7 @@
 // troupe run: one run of a root agent.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/runtime/file_text.hpp>
 #include <troupe/runtime/json_text.hpp>
 
 #include <CLI/App.hpp>
@@ -9,13 +10,10 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <sstream>
 
 #include "commands/commands.hpp"
 #include "exit_code.hpp"
@@ -51,9 +49,13 @@ std::string read_stdin() {
   if (isatty(STDIN_FILENO) != 0)
     stop(errc::bad_config,
          "There is no prompt. Give it as an argument or on stdin: troupe run \"Survey the workspace\".");
-  std::string text{std::istreambuf_iterator<char>{std::cin}, {}};
-  if (text.size() > max_prompt_bytes)
-    stop(errc::too_large, "The prompt is longer than " + std::to_string(max_prompt_bytes) + " bytes.");
+  std::string text;
+  std::array<char, 65536> block{};
+  while (std::cin.read(block.data(), block.size()) || std::cin.gcount() > 0) {
+    text.append(block.data(), static_cast<std::size_t>(std::cin.gcount()));
+    if (text.size() > max_prompt_bytes)
+      stop(errc::too_large, "The prompt is longer than " + std::to_string(max_prompt_bytes) + " bytes.");
+  }
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r'))
     text.pop_back();
   return text;
@@ -94,15 +96,10 @@ std::string mime_type(const std::string& path) {
 }
 
 part attach(const std::string& path) {
-  std::ifstream file{path, std::ios::binary};
-  if (!file)
-    stop(errc::bad_config, "The attachment " + path + " cannot be read.");
-  std::ostringstream bytes;
-  bytes << file.rdbuf();
-  auto content = std::move(bytes).str();
-  if (content.size() > max_attachment_bytes)
-    stop(errc::too_large,
-         "The attachment " + path + " is larger than " + std::to_string(max_attachment_bytes) + " bytes.");
+  auto text = read_file_text(path, max_attachment_bytes);
+  if (!text)
+    stop(text.failure().code, "The attachment cannot be used: " + text.failure().message);
+  const auto& content = *text;
   const auto type = mime_type(path);
   if (type.empty() || type.starts_with("text/") || type == "application/json") {
     if (is_valid_utf8(content))
@@ -214,6 +211,7 @@ int run_agent(const run_arguments& arguments, interrupt& signals) {
   auto prompt = arguments.prompt.empty() ? read_stdin() : arguments.prompt;
   run_options options;
   options.session = arguments.session;
+  options.busy = prepared->busy;
   for (const auto& path : arguments.attachments)
     options.attachments.push_back(attach(path));
   auto log = make_log(arguments.log_file);
@@ -222,6 +220,8 @@ int run_agent(const run_arguments& arguments, interrupt& signals) {
   auto root = rt.create_deep_agent(std::move(prepared->root));
   for (const auto& warning : root.warnings())
     print_line(stderr, "troupe: warning: " + warning);
+  for (const auto& skipped : root.skipped())
+    print_line(stderr, "troupe: left out: " + skipped);
   auto cancel = std::make_shared<canceller>();
   signals.on_signal([cancel] { cancel->cancel(); });
   auto r = root.run(std::move(prompt), std::move(options));
@@ -246,8 +246,10 @@ void add_run(CLI::App& app, action& chosen, interrupt& signals) {
   auto arguments = std::make_shared<run_arguments>();
   auto& a = *arguments;
   auto* command = app.add_subcommand("run", "Run the root agent on a prompt and print its answer");
-  command->add_option("-c,--config", a.setup.config_file,
-                      "Configuration; troupe.yaml in the working folder by default");
+  command
+      ->add_option("-c,--config", a.setup.config_file,
+                   "Configuration; troupe.yaml in the working folder by default")
+      ->each([arguments](const std::string&) { arguments->setup.config_given = true; });
   command->add_option("--agent", a.setup.agent, "Agent that is the root: its name, or that of an agent file");
   command->add_option("--model", a.setup.model, "Model of the root agent: an id of the catalogue");
   command->add_option("--session", a.session, "Name of the session");
@@ -263,7 +265,7 @@ void add_run(CLI::App& app, action& chosen, interrupt& signals) {
   command->add_option("--log", a.log_file, "File for the log, as lines of JSON");
   command->add_flag("!--lenient", a.setup.strict, "Unknown keys of the configuration are warnings");
   command->add_option("prompt", a.prompt, "What the agent is to do; read from stdin when it is left out");
-  command->footer("Exit codes: 0 completed, 1 failed, 2 usage or configuration, 3 cancelled, 4 needs input.\n"
+  command->footer("Exit codes: 0 completed, 1 failed, 2 usage or configuration, 3 cancelled.\n"
                   "Ctrl-C cancels the run and shows what there is; a second one ends at once.");
   command->callback([&chosen, &signals, arguments] {
     chosen = [&signals, arguments] { return run_agent(*arguments, signals); };

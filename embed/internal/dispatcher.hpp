@@ -7,6 +7,7 @@
 #include <troupe/runtime/log.hpp>
 #include <troupe/runtime/run_feed.hpp>
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -21,12 +22,15 @@ namespace troupe {
 class dispatcher {
  public:
   explicit dispatcher(log_sink log);
-  // Ends the thread after the callback that it is in.
+  // Delivers what is ready, for at most `drain_limit`, and ends the thread. A callback that takes longer keeps the thread
+  // and what it touches of this class alive, and nothing else.
   ~dispatcher();
   dispatcher(const dispatcher&) = delete;
   dispatcher& operator=(const dispatcher&) = delete;
 
   void follow(std::shared_ptr<run_feed> feed, std::function<void(const event&)> callback);
+
+  static constexpr std::chrono::milliseconds drain_limit{2'000};
 
  private:
   struct follower {
@@ -34,21 +38,23 @@ class dispatcher {
     std::function<void(const event&)> callback;
     bool queued = false;
   };
-  // Shared with the feeds' callbacks, which may outlive the dispatcher.
+  // Shared with the thread and the feeds' callbacks, which may outlive the dispatcher.
   struct shared {
+    log_sink log;
     std::mutex mutex;
     std::condition_variable wake;
+    std::condition_variable over;
     std::deque<std::shared_ptr<follower>> ready; // each follower at most once
     std::vector<std::weak_ptr<follower>> all;    // as many as runs that are followed
     bool closed = false;
+    bool ended = false; // the thread's work is over
   };
 
-  void work();
-  void deliver(follower& f);
+  static void work(const std::shared_ptr<shared>& state);
+  static void deliver(const shared& state, follower& f);
 
-  log_sink log_;
   std::shared_ptr<shared> shared_ = std::make_shared<shared>();
-  std::thread thread_;
+  std::thread::id thread_;
 };
 
 } // namespace troupe

@@ -33,6 +33,8 @@ class runtime_core {
 
   [[nodiscard]] engine& to() noexcept { return *engine_; }
   [[nodiscard]] dispatcher& with() noexcept { return *dispatcher_; }
+  // What the runtime's destructor does. Who is in a call on another thread keeps the object, but no run.
+  void close();
   std::vector<std::string> shutdown(std::chrono::milliseconds limit) { return engine_->shutdown(limit); }
   void log(log_level level, std::string_view message) const {
     if (options_.log)
