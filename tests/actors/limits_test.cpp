@@ -293,3 +293,34 @@ TEST_CASE("a run that nobody takes ends, so that nobody waits for it for ever") 
   REQUIRE(feed->result().has_value());
   CHECK(feed->result()->code() == errc::crashed);
 }
+
+TEST_CASE(
+    "when the store fails the run ends with its reason, and the session takes the next run once it works") {
+  actor_fixture f;
+  auto feed = f.start(build(fan_out()));
+  f.answer("root", answer({helper()}));
+  f.breakable->broken = true;
+  auto waiting = f.start(build(root()), "waits");
+  f.answer("helper", answer({text_of("lost")}));
+  REQUIRE(feed->result().has_value());
+  CHECK(feed->result()->code() == errc::store_failed);
+  REQUIRE(waiting->result().has_value());
+  CHECK(waiting->result()->failed());
+  f.breakable->broken = false;
+  auto next = f.start(build(root()), "next");
+  f.answer("root", answer({text_of("alive")}));
+  REQUIRE(next->result().has_value());
+  CHECK(next->result()->completed());
+  std::map<std::string, int> results;
+  int running = 0;
+  std::uint64_t seq = 0;
+  for (const auto& e : f.log()) {
+    CHECK(e.seq == ++seq);
+    if (const auto* r = e.as<tool_result_body>())
+      ++results[r->call.str()];
+    if (e.origin->number == 0)
+      running += e.kind() == event_kind::agent_started ? 1 : e.kind() == event_kind::agent_ended ? -1 : 0;
+  }
+  CHECK(running == 0);
+  CHECK(results["c0-0-0"] == 1);
+}

@@ -131,3 +131,25 @@ TEST_CASE("cancelling the run asks its tools to stop and does not wait for them"
   g.open.count_down();
   run_until(f, [&] { return g.stopped.load(); });
 }
+
+TEST_CASE(
+    "threads of calls that come back late are not kept, and cancelled calls that hang are replaced too") {
+  gate g[2];
+  actor_fixture f;
+  auto spec = root();
+  for (int i = 0; i < 2; ++i)
+    spec.tools.emplace_back(g[i].tool("hang_" + std::to_string(i), {.read_only = true, .timeout = 1s}));
+  spec.tools.emplace_back(make_tool("quick"));
+  f.start(build(spec));
+  f.answer("root", answer({call_of("hang_0"), call_of("hang_1")}));
+  g[0].begun.wait();
+  g[1].begun.wait();
+  f.cancel(); // both threads are lost, and nobody waits for their calls
+  f.advance(2s);
+  f.start(build(spec), "again");
+  f.answer("root", answer({call_of("quick")}));
+  run_until(f, [&] { return f.model->waiting("root") != nullptr; });
+  CHECK(f.events<tool_result_body>().back().text == "ok");
+  for (auto& each : g)
+    each.open.count_down();
+}

@@ -178,3 +178,16 @@ TEST_CASE("Ctrl-C cancels the run and exits with 3") {
   CHECK(has(r.err, "cancelled"));
   CHECK(server.wait_closed_by_client(1));
 }
+
+TEST_CASE("what cannot be read or written is an error, and nothing is read without end") {
+  temporary_folder f;
+  CHECK(troupe_in(f, {"run", "-c", "/dev/zero", "x"}).code == 2);
+  CHECK(troupe_in(f, {"run", "-c", ".", "x"}).code == 2);
+  CHECK(troupe_in(f, {"run", "-c", "", "x"}).code == 2);
+  CHECK(troupe_in(f, {"run", "--attach", "/dev/zero", "x"}).code == 2);
+  CHECK(troupe_in(f, {"run", "--attach", ".", "x"}).code == 2);
+  CHECK(troupe_in(f, {"run"}, std::string(5'000'000, 'x')).code == 2);
+  auto full = run_program(f.path(), {"/bin/bash", "-c", std::string{TROUPE_PROGRAM} + " run hi > /dev/full"});
+  CHECK(full.code == 1);
+  CHECK(has(full.err, "could not be written"));
+}

@@ -284,3 +284,28 @@ TEST_CASE("a runtime may end on another thread than those that made and used it"
   std::thread{[&] { rt.reset(); }}.join();
   over.count_down();
 }
+
+TEST_CASE("every event reaches its callback before the runtime has ended") {
+  std::vector<event_kind> kinds;
+  {
+    runtime rt;
+    rt.add_model("rules", function_model(delegate_once));
+    auto run = rt.create_deep_agent(analyst()).run("Why?");
+    run.on_event([&](const event& e) { kinds.push_back(e.kind()); });
+    CHECK(run.outcome().completed());
+  }
+  REQUIRE(kinds.size() >= 8);
+  CHECK(kinds.back() == event_kind::agent_ended);
+}
+
+TEST_CASE("an agent file that cannot be used is left out, and the others serve") {
+  test::temporary_folder f;
+  f.write("agents/good.md", "---\nname: good\ndescription: d\ntools: []\n---\nDo good.\n");
+  f.write("agents/odd_model.md", "---\nname: odd\ndescription: d\nmodel: no-such-model\n---\nHm.\n");
+  runtime rt{{.agents_folder = f.path() / "agents"}};
+  auto root = rt.create_deep_agent({.name = "root"});
+  REQUIRE(root.skipped().size() == 1);
+  CHECK(root.skipped()[0].find("odd_model.md") != std::string::npos);
+  CHECK(root.skipped()[0].find("no-such-model") != std::string::npos);
+  CHECK(root.profile().tools.contains("invoke_agent"));
+}

@@ -17,6 +17,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "support/profiles.hpp"
 
@@ -61,6 +62,27 @@ class held_model final : public model_provider {
    private:
     std::shared_ptr<held_call> held_;
   };
+};
+
+// A memory store whose writes fail while it is broken.
+class breakable_store final : public session_store {
+ public:
+  [[nodiscard]] bool immediate() const noexcept override { return true; }
+  status append(const session_id& session, event_batch_ptr batch) override {
+    if (broken)
+      return error{errc::store_failed, "the disk is full"};
+    return store_->append(session, std::move(batch));
+  }
+  result<event_page> read(const session_id& session, std::uint64_t after, std::size_t limit) override {
+    return store_->read(session, after, limit);
+  }
+  result<std::vector<session_info>> sessions() override { return store_->sessions(); }
+  status remove(const session_id& session) override { return store_->remove(session); }
+
+  bool broken = false;
+
+ private:
+  std::shared_ptr<session_store> store_ = make_memory_store();
 };
 
 class actor_fixture {
@@ -176,7 +198,8 @@ class actor_fixture {
   actors::system_config config{actors::scheduler_options{0, true}};
   caf::actor_system system{config};
   session_id session{"s"};
-  std::shared_ptr<session_store> store = make_memory_store();
+  std::shared_ptr<breakable_store> breakable = std::make_shared<breakable_store>();
+  std::shared_ptr<session_store> store = breakable;
   std::shared_ptr<held_model> model = std::make_shared<held_model>();
   std::shared_ptr<actors::shared_models> models = std::make_shared<actors::shared_models>();
   std::shared_ptr<std::atomic<int>> watchers = std::make_shared<std::atomic<int>>(0);
