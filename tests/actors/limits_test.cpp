@@ -261,10 +261,10 @@ TEST_CASE("an open question stops the clocks of the agent and its ancestors, unt
   CHECK(f.events<warning_body>().empty());
   std::vector<std::string> replies;
   auto reply = [&](const call_id& question, nlohmann::json value) {
-    caf::anon_send(f.sessions,
-                   actors::answer_question{f.session, question, std::move(value), "user", [&](status s) {
-                                             replies.push_back(s ? "ok" : s.failure().message);
-                                           }});
+    caf::anon_send(f.sessions, actors::answer_question{f.session, question, std::move(value), "user",
+                                                       [&](const status& s) {
+                                                         replies.push_back(s ? "ok" : s.failure().message);
+                                                       }});
     f.run();
   };
   reply(questions[1].question, "maybe");
