@@ -44,7 +44,7 @@ struct watcher_link {
 
 class engine_impl final : public actor_engine {
  public:
-  explicit engine_impl(engine_options options)
+  explicit engine_impl(const engine_options& options)
       : store_(options.store ? options.store : make_memory_store()), tool_options_{options.tool_threads,
                                                                                    options.max_stuck_workers},
         tool_threads_(make_tool_threads(tool_options_)), config_(scheduler_options{options.threads}),
@@ -67,6 +67,8 @@ class engine_impl final : public actor_engine {
     shutdown(last_shutdown);
     end_actors();
   }
+
+  [[nodiscard]] const sessions_handle& actor() const noexcept { return sessions_; }
 
   void add_model(engine_model model) override {
     const outside_thread visit;
@@ -177,8 +179,13 @@ class engine_impl final : public actor_engine {
 
 } // namespace
 
-std::unique_ptr<actor_engine> make_engine(engine_options options) {
-  return std::make_unique<engine_impl>(std::move(options));
+sessions_handle engine_actor(engine& of) {
+  auto* made = dynamic_cast<engine_impl*>(&of);
+  return made == nullptr ? sessions_handle{} : made->actor();
+}
+
+std::unique_ptr<actor_engine> make_engine(const engine_options& options) {
+  return std::make_unique<engine_impl>(options);
 }
 
 } // namespace troupe::actors

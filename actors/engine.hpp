@@ -45,6 +45,6 @@ class actor_engine : public engine {
 
 // The engine's threads end with it. Its destructor shuts down within a few seconds; a tool that never returns keeps its
 // own thread and what it holds, nothing else.
-[[nodiscard]] std::unique_ptr<actor_engine> make_engine(engine_options options);
+[[nodiscard]] std::unique_ptr<actor_engine> make_engine(const engine_options& options);
 
 } // namespace troupe::actors

@@ -206,6 +206,10 @@ using tool_pool_handle = typed<void(run_job),       // run a tool off the schedu
                                void(cancel_job),    // stop waiting for a job; it is asked to stop
                                void(tick)>;         // a deadline may have come
 
+// The actor behind an engine that make_engine made, for programs that use CAF themselves; a null handle for another one.
+// It is gone when the engine ends, so do not keep it longer.
+[[nodiscard]] sessions_handle engine_actor(engine& of);
+
 } // namespace troupe::actors
 
 #define TROUPE_LOCAL_MESSAGE(type) CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::actors::type)
