@@ -44,7 +44,7 @@ std::size_t decider::emit_answer(const model_response& response) {
   return calls;
 }
 
-void decider::begin_calls(const std::vector<part>& parts) {
+std::vector<open_call> decider::calls_of(const std::vector<part>& parts) const {
   std::uint32_t index = 0;
   std::vector<open_call> calls;
   for (const auto& p : parts) {
@@ -57,6 +57,11 @@ void decider::begin_calls(const std::vector<part>& parts) {
     c.arguments = clean(call->arguments);
     calls.push_back(std::move(c));
   }
+  return calls;
+}
+
+void decider::begin_calls(const std::vector<part>& parts) {
+  const auto calls = calls_of(parts);
   open_ = static_cast<std::uint32_t>(calls.size());
   turn_calls_ = &calls;
   for (std::size_t i = 0; i < calls.size(); ++i) {

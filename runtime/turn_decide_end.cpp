@@ -94,16 +94,9 @@ result<json> decider::structured(std::string_view text) const {
 
 void decider::end_grace(const std::vector<part>& parts) {
   bool answered = false;
-  std::optional<json> value;
-  std::uint32_t index = 0;
-  for (const auto& p : parts) {
-    const auto* call = std::get_if<tool_call_part>(&p.value);
-    if (call == nullptr)
-      continue;
-    open_call c;
-    c.call = make_call_id(state_.number, state_.turns, index++);
-    c.name = clean(call->name);
-    c.arguments = clean(call->arguments);
+  const auto calls = calls_of(parts);
+  open_ = static_cast<std::uint32_t>(calls.size());
+  for (const auto& c : calls) {
     auto found = profile_.tools.find(c.name);
     if (found != profile_.tools.end() && found->second.route == tool_route::finish_task && !answered) {
       if (auto checked = check(c)) {

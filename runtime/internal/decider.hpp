@@ -73,6 +73,8 @@ class decider {
   // The answer's parts as events, in their order; gives the number of calls.
   std::size_t emit_answer(const model_response& response);
 
+  // The calls of an answer, with their ids.
+  [[nodiscard]] std::vector<open_call> calls_of(const std::vector<part>& parts) const;
   void begin_calls(const std::vector<part>& parts);
 
   // Checks a new call and starts it, asks about it, or gives it its error.
