@@ -2,6 +2,7 @@
 #include <troupe/actors/agent.hpp>
 #include <troupe/runtime/internal/hook_runner.hpp>
 #include <troupe/runtime/internal/turn_calls.hpp>
+#include <troupe/runtime/state_keys.hpp>
 
 #include <algorithm>
 #include <deque>
@@ -39,9 +40,20 @@ class mailbox_sink final : public model_sink {
   permit_ptr place_;
 };
 
-bool is_for_supervisor(const agent_command& c) {
+std::string text_of(const model_response& response) {
+  std::string text;
+  for (const auto& p : response.parts)
+    if (const auto* t = std::get_if<text_part>(&p.value))
+      text += t->text;
+  return text;
+}
+
+bool is_for_supervisor(const agent_command& c, bool durable_at_once) {
+  if (std::holds_alternative<command::await_durability>(c))
+    return !durable_at_once;
   return std::holds_alternative<command::start_child>(c) ||
-         std::holds_alternative<command::cancel_child>(c) || std::holds_alternative<command::ask>(c) ||
+         std::holds_alternative<command::cancel_child>(c) ||
+         std::holds_alternative<command::manage_tasks>(c) || std::holds_alternative<command::ask>(c) ||
          std::holds_alternative<command::question_closed>(c) ||
          std::holds_alternative<command::set_deadline>(c) ||
          std::holds_alternative<command::clear_deadline>(c) || std::holds_alternative<command::finish>(c);
@@ -141,12 +153,11 @@ class agent final : public agent_handle::base {
     if (!decided.events.empty()) {
       out.events =
           std::make_shared<event_batch>(make_events(decided, origin_, state_, context_->wall_clock()));
-      for (const auto& e : *out.events)
-        state_ = apply(std::move(state_), e);
+      apply_all(out);
     }
     std::vector<agent_command> mine;
     for (auto& c : decided.commands)
-      (is_for_supervisor(c) ? out.commands : mine).push_back(std::move(c));
+      (is_for_supervisor(c, context_->durable_at_once) ? out.commands : mine).push_back(std::move(c));
     const bool ends = std::any_of(out.commands.begin(), out.commands.end(), [](const agent_command& c) {
       return std::holds_alternative<command::finish>(c);
     });
@@ -158,18 +169,34 @@ class agent final : public agent_handle::base {
       end();
   }
 
-  // A root agent of a resumed session takes hints before its first run.
+  // What is temporary is applied here and seen by nobody else.
+  void apply_all(agent_step& step) {
+    bool temporary = false;
+    for (const auto& e : *step.events) {
+      state_ = apply(std::move(state_), e);
+      if (e.kind() == event_kind::state) {
+        keys_.reset();
+        temporary = temporary || is_temporary(e.body);
+      }
+    }
+    if (!temporary)
+      return;
+    std::erase_if(*step.events, [](const event& e) { return is_temporary(e.body); });
+    if (step.events->empty())
+      step.events.reset();
+  }
+
+  // A root agent of a resumed session takes hints and background results before its first run.
   void advance_without_profile(const agent_input& in) {
     static const agent_profile none;
-    if (!std::holds_alternative<input::steer>(in))
+    if (!std::holds_alternative<input::steer>(in) && !std::holds_alternative<input::background_result>(in))
       return;
     auto decided = decide(none, state_, in);
     agent_step out{
         state_.number,
         std::make_shared<event_batch>(make_events(decided, origin_, state_, context_->wall_clock())),
         {}};
-    for (const auto& e : *out.events)
-      state_ = apply(std::move(state_), e);
+    apply_all(out);
     send(context_->supervisor, std::move(out));
   }
 
@@ -200,19 +227,47 @@ class agent final : public agent_handle::base {
   // -- models -----------------------------------------------------------------------------------------------------------
 
   void call_model() {
-    attempt_ = 1;
-    ++call_number_;
-    binding_ = context_->models->find(profile_->model);
-    if (binding_ == nullptr)
+    compacting_ = 0;
+    if (!bind(profile_->model))
       return queue(input::model_failed{
           {errc::unknown_model, "There is no model '" + profile_->model + "'.", false, {}}});
     auto request = std::make_shared<model_request>(build_request(*profile_, state_));
-    request->model = binding_->model;
     request->stream = context_->watchers->load(std::memory_order_relaxed) > 0;
-    if (!request->max_output_tokens)
-      request->max_output_tokens = binding_->max_output_tokens;
     if (answered_by_hook(*request) || !reserve(*request))
       return;
+    begin_call(std::move(request));
+  }
+
+  // A call that sums up the oldest contents. When it cannot be made they are cut off.
+  void carry_out(command::compact& c) {
+    compacting_ = c.contents;
+    const auto& rule = profile_->compaction;
+    if (!bind(rule.model.empty() ? profile_->model : rule.model))
+      return end_compaction(std::nullopt, {});
+    auto request = std::make_shared<model_request>(build_summary_request(*profile_, state_, c.contents));
+    if (budget_ != nullptr && !budget_->reserve(default_reservation))
+      return end_compaction(std::nullopt, {});
+    reserved_ = budget_ != nullptr ? default_reservation : 0;
+    begin_call(std::move(request));
+  }
+
+  void end_compaction(std::optional<std::string> summary, const usage& used) {
+    if (summary && summary->empty())
+      summary.reset();
+    queue(input::compacted{std::exchange(compacting_, 0), std::move(summary), used});
+  }
+
+  bool bind(const std::string& model) {
+    attempt_ = 1;
+    ++call_number_;
+    binding_ = context_->models->find(model);
+    return binding_ != nullptr;
+  }
+
+  void begin_call(std::shared_ptr<model_request> request) {
+    request->model = binding_->model;
+    if (!request->max_output_tokens)
+      request->max_output_tokens = binding_->max_output_tokens;
     request_ = std::move(request);
     acquire({});
   }
@@ -275,6 +330,10 @@ class agent final : public agent_handle::base {
     request_.reset();
     flush_partial();
     ++call_number_;
+    if (compacting_ > 0) {
+      end_compaction(text_of(response), response.usage);
+      return drain_inbox();
+    }
     run_after_model(response);
     queue(input::model_done{std::move(response)});
     drain_inbox();
@@ -289,6 +348,12 @@ class agent final : public agent_handle::base {
       settle({});
       request_.reset();
       ++call_number_;
+      if (compacting_ > 0) {
+        queue(input::note{warning_body{
+            failed.code, "The conversation could not be summed up: " + failed.message, {}, false}});
+        end_compaction(std::nullopt, {});
+        return drain_inbox();
+      }
       report_error({failed.code, failed.message});
       queue(input::model_failed{failed});
       return drain_inbox();
@@ -352,12 +417,20 @@ class agent final : public agent_handle::base {
     context->stop = stop->get_token();
     context->deadline = std::chrono::steady_clock::now() + c.tool->annotations.timeout;
     context->notes = notes();
+    context->state = keys();
     if (c.tool->annotations.runs_inline)
       return queue(input::tool_done{c.call, finished(c.name, run_inline(*c.tool, c.arguments, *context))});
     stops_.emplace(c.call, stop);
     send(context_->tools, run_job{{c.tool, std::make_shared<const nlohmann::json>(std::move(c.arguments)),
                                    std::move(context), std::move(stop)},
                                   this});
+  }
+
+  // The state keys as they are now, shared by the calls until one changes.
+  std::shared_ptr<const std::map<std::string, nlohmann::json>> keys() {
+    if (keys_ == nullptr && !state_.keys.empty())
+      keys_ = std::make_shared<const std::map<std::string, nlohmann::json>>(state_.keys);
+    return keys_;
   }
 
   void take_tool_result(const input::tool_done& answer) {
@@ -511,6 +584,9 @@ class agent final : public agent_handle::base {
   bool partial_in_flight_ = false;
   std::uint64_t partial_offset_[2] = {0, 0}; // text, thought
 
+  std::uint32_t compacting_ = 0; // contents that the call under way sums up; 0: it is a turn
+
+  std::shared_ptr<const std::map<std::string, nlohmann::json>> keys_;
   std::map<call_id, std::shared_ptr<std::stop_source>> stops_; // tools that run off the scheduler
   std::shared_ptr<agent_notes> notes_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/actors/agent.hpp>
 #include <troupe/actors/engine.hpp>
+#include <troupe/actors/journal.hpp>
 #include <troupe/actors/model_gateway.hpp>
 #include <troupe/actors/observer.hpp>
 #include <troupe/actors/sessions.hpp>
@@ -18,6 +19,7 @@ namespace {
 constexpr std::chrono::seconds snapshot_limit{1};
 constexpr std::chrono::milliseconds kill_limit{500};
 constexpr std::chrono::milliseconds last_shutdown{2'000};
+constexpr std::chrono::milliseconds last_commit{5'000};
 constexpr std::uint32_t thread_limit_ms = 200;
 
 timestamp system_time() {
@@ -52,6 +54,9 @@ class engine_impl final : public actor_engine {
     const outside_thread visit;
     auto environment = std::make_shared<supervisor_environment>();
     environment->store = store_;
+    if (!store_->immediate())
+      environment->journal = journal_ = spawn_journal(system_, store_, {4096, options.journal_thread});
+    environment->owner = make_session_id().str();
     environment->observer = observer_ = spawn_observer(system_, options.activity);
     environment->tools = tools_ = spawn_tool_pool(system_, tool_threads_, tool_options_);
     environment->models = models_;
@@ -64,7 +69,7 @@ class engine_impl final : public actor_engine {
   }
 
   ~engine_impl() override {
-    shutdown(last_shutdown);
+    shutdown(last_shutdown, shutdown_mode::cancel);
     end_actors();
   }
 
@@ -96,8 +101,22 @@ class engine_impl final : public actor_engine {
                    answer_question{session, question, std::move(value), std::move(by), std::move(done)});
   }
 
-  void cancel(const session_id& session, std::optional<agent_id> agent, std::string by) override {
-    caf::anon_send(sessions_, cancel_agents{session, std::move(agent), std::move(by)});
+  void cancel(const session_id& session, std::optional<agent_id> agent, std::string by,
+              bool background) override {
+    caf::anon_send(sessions_, cancel_agents{session, std::move(agent), std::move(by), background});
+  }
+
+  void tasks(const session_id& session, std::optional<call_id> cancel, std::string by,
+             std::function<void(result<std::vector<background_task>>)> done) override {
+    caf::anon_send(sessions_, query_tasks{session, std::move(cancel), std::move(by), std::move(done)});
+  }
+
+  void when_quiet(const session_id& session, std::function<void()> done) override {
+    caf::anon_send(sessions_, await_quiet{session, std::move(done)});
+  }
+
+  void suspend(const session_id& session, std::function<void()> done) override {
+    caf::anon_send(sessions_, suspend_session{session, std::move(done)});
   }
 
   std::shared_ptr<void> watch(const session_id& session, partial_sink sink) override {
@@ -122,13 +141,13 @@ class engine_impl final : public actor_engine {
 
   std::shared_ptr<session_store> store() const override { return store_; }
 
-  std::vector<std::string> shutdown(std::chrono::milliseconds limit) override {
+  std::vector<std::string> shutdown(std::chrono::milliseconds limit, shutdown_mode mode) override {
     std::vector<std::string> running;
     bool clean = false;
     {
       const outside_thread visit;
       caf::scoped_actor self{system_};
-      self->request(sessions_, std::chrono::duration_cast<caf::timespan>(limit), drain{})
+      self->request(sessions_, std::chrono::duration_cast<caf::timespan>(limit), drain{mode})
           .receive([&clean](const drained&) { clean = true; }, [](const caf::error&) {});
     }
     if (clean)
@@ -155,12 +174,22 @@ class engine_impl final : public actor_engine {
     observer_ = nullptr;
     tools_ = nullptr;
     system_.clock().cancel_all();
-    const auto give_up = std::chrono::steady_clock::now() + kill_limit;
-    while (system_.registry().running() > 0 && std::chrono::steady_clock::now() < give_up)
-      std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    // The journal comes last: what the others gave it is written.
+    const std::size_t journals = journal_ ? 1 : 0;
+    wait_until_running(journals, kill_limit);
+    if (journal_)
+      caf::anon_send(journal_, stop_actor{});
+    journal_ = nullptr;
+    wait_until_running(0, journals > 0 ? last_commit : std::chrono::milliseconds{0});
     system_.clock().cancel_all();
     if (system_.registry().running() > 0)
       system_.await_actors_before_shutdown(false);
+  }
+
+  void wait_until_running(std::size_t actors, std::chrono::milliseconds limit) {
+    const auto give_up = std::chrono::steady_clock::now() + limit;
+    while (system_.registry().running() > actors && std::chrono::steady_clock::now() < give_up)
+      std::this_thread::sleep_for(std::chrono::milliseconds{1});
   }
 
   std::shared_ptr<session_store> store_;
@@ -174,6 +203,7 @@ class engine_impl final : public actor_engine {
   caf::actor_system system_;
   observer_handle observer_;
   tool_pool_handle tools_;
+  journal_handle journal_;
   sessions_handle sessions_;
 };
 

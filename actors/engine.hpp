@@ -33,6 +33,7 @@ struct engine_options {
   std::chrono::milliseconds idle_after{60'000}; // then a session's actors go; the store keeps the session
   activity_limits activity;
   std::shared_ptr<session_store> store;  // null: memory
+  bool journal_thread = true;            // of its own, for a store that blocks; false only in tests
   std::function<timestamp()> wall_clock; // null: the system's
 };
 

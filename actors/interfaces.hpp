@@ -11,6 +11,7 @@
 #include <troupe/runtime/ports/engine.hpp>
 #include <troupe/runtime/ports/model_provider.hpp>
 #include <troupe/runtime/run_budget.hpp>
+#include <troupe/runtime/session_fold.hpp>
 #include <troupe/runtime/tool.hpp>
 #include <troupe/runtime/turn_machine.hpp>
 
@@ -89,6 +90,21 @@ struct cancel_agents {
   session_id session;
   std::optional<agent_id> agent;
   std::string by;
+  bool background = false; // background work too
+};
+struct query_tasks {
+  session_id session;
+  std::optional<call_id> cancel;
+  std::string by;
+  std::function<void(result<std::vector<background_task>>)> done;
+};
+struct await_quiet {
+  session_id session;
+  std::function<void()> done;
+};
+struct suspend_session {
+  session_id session;
+  std::function<void()> done; // may be empty
 };
 struct tick {
   std::uint64_t generation = 0;
@@ -96,7 +112,11 @@ struct tick {
 struct activity_taken {};
 struct stop_actor {};
 
-// A supervisor has finished an item of work that `sessions` gave it.
+// A supervisor has taken up work of its own: a background task, or a run that one set in motion.
+struct work_begun {
+  session_id session;
+};
+// A supervisor has finished an item of work.
 struct work_done {
   session_id session;
 };
@@ -104,11 +124,28 @@ struct work_done {
 struct supervisor_idle {
   session_id session;
 };
-// Refuse new work and cancel what runs; answered when nothing runs any more.
-struct drain {};
+// Refuse new work and end what runs; answered when nothing runs any more.
+struct drain {
+  shutdown_mode mode = shutdown_mode::cancel;
+};
 // What still runs.
 struct drained {
   std::vector<std::string> running;
+};
+
+// What the journal found in a session's log, and the right to write it where that was asked for.
+struct session_contents {
+  session_lease lease;
+  folded_session folded;
+  std::vector<std::pair<std::string, nlohmann::json>> shared; // `user:` and `app:` keys
+};
+struct session_read {
+  std::shared_ptr<result<session_contents>> contents;
+};
+// The events up to `seq` are durable, or the log cannot be written any more.
+struct log_written {
+  std::uint64_t seq = 0;
+  status written;
 };
 
 struct activity_message {
@@ -159,6 +196,11 @@ using supervisor_handle = typed<void(start_run),       // a run of this session
                                 void(steer_agents),    // a hint
                                 void(answer_question), // an answer
                                 void(cancel_agents),   // cancel the run or one agent
+                                void(query_tasks),     // list background work, or cancel one
+                                void(await_quiet),     // tell when nothing goes on any more
+                                void(suspend_session), // stop where it is
+                                void(session_read),    // from the journal
+                                void(log_written),     // likewise
                                 void(tick),            // a deadline may have come
                                 void(activity_taken),  // the observer can take the next delta
                                 void(stop_actor)>;     // end; nothing runs
@@ -168,6 +210,10 @@ using sessions_handle =
           void(steer_agents),    // likewise
           void(answer_question), // likewise
           void(cancel_agents),   // likewise; a session that is not there has nothing to cancel
+          void(query_tasks),     // likewise
+          void(await_quiet),     // likewise
+          void(suspend_session), // likewise
+          void(work_begun),      // from a supervisor
           void(work_done),       // from a supervisor
           void(supervisor_idle), // from a supervisor
           drained(drain)>;       // shutdown
@@ -194,6 +240,31 @@ struct permit_due {
 using gateway_handle = typed<void(permit_request), // queue for a place
                              void(permit_due),     // a request that had to wait is due
                              void(place_free)>;    // a place may be given
+
+// Reads a session's log, and becomes its writer when `open` is set. Answered with session_read.
+struct read_session {
+  session_id session;
+  std::optional<open_options> open;
+  supervisor_handle reader;
+};
+// Appends; answered with log_written once it is durable.
+struct write_log {
+  log_write write;
+  supervisor_handle writer;
+};
+// The writer is done with the session.
+struct close_session {
+  session_id session;
+  std::uint64_t epoch = 0;
+};
+// Commit what has come since the last commit.
+struct commit_writes {};
+
+using journal_handle = typed<void(read_session),  // from a supervisor
+                             void(write_log),     // likewise
+                             void(close_session), // likewise
+                             void(commit_writes), // to itself
+                             void(stop_actor)>;   // commit and end
 
 // A job and who gets its result.
 struct run_job {
@@ -231,6 +302,16 @@ TROUPE_LOCAL_MESSAGE(work_done)
 TROUPE_LOCAL_MESSAGE(supervisor_idle)
 TROUPE_LOCAL_MESSAGE(drain)
 TROUPE_LOCAL_MESSAGE(drained)
+TROUPE_LOCAL_MESSAGE(query_tasks)
+TROUPE_LOCAL_MESSAGE(await_quiet)
+TROUPE_LOCAL_MESSAGE(suspend_session)
+TROUPE_LOCAL_MESSAGE(work_begun)
+TROUPE_LOCAL_MESSAGE(session_read)
+TROUPE_LOCAL_MESSAGE(log_written)
+TROUPE_LOCAL_MESSAGE(read_session)
+TROUPE_LOCAL_MESSAGE(write_log)
+TROUPE_LOCAL_MESSAGE(close_session)
+TROUPE_LOCAL_MESSAGE(commit_writes)
 TROUPE_LOCAL_MESSAGE(activity_message)
 TROUPE_LOCAL_MESSAGE(partial_message)
 TROUPE_LOCAL_MESSAGE(snapshot_request)

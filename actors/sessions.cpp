@@ -28,21 +28,37 @@ class sessions final : public sessions_handle::base {
           send(found.supervisor, start);
         },
         [this](const steer_agents& steer) {
-          if (draining_ || !is_known(steer.session))
-            return reject(steer.done, steer.session);
+          if (draining_)
+            return refuse(steer.done);
           auto& found = find_or_start(steer.session);
           ++found.work;
           send(found.supervisor, steer);
         },
         [this](const answer_question& answer) {
-          auto found = entries_.find(answer.session);
-          if (found == entries_.end())
-            return reject(answer.done, answer.session);
-          send(found->second.supervisor, answer);
+          if (draining_)
+            return refuse(answer.done);
+          send(find_or_start(answer.session).supervisor, answer);
         },
         [this](const cancel_agents& cancel) {
           if (auto found = entries_.find(cancel.session); found != entries_.end())
             send(found->second.supervisor, cancel);
+        },
+        [this](const query_tasks& query) { send(find_or_start(query.session).supervisor, query); },
+        [this](const await_quiet& wait) {
+          if (auto found = entries_.find(wait.session); found != entries_.end())
+            send(found->second.supervisor, wait);
+          else
+            wait.done();
+        },
+        [this](const suspend_session& s) {
+          if (auto found = entries_.find(s.session); found != entries_.end())
+            send(found->second.supervisor, s);
+          else if (s.done)
+            s.done();
+        },
+        [this](const work_begun& report) {
+          if (auto found = entries_.find(report.session); found != entries_.end())
+            ++found->second.work;
         },
         [this](const work_done& report) {
           auto found = entries_.find(report.session);
@@ -53,12 +69,17 @@ class sessions final : public sessions_handle::base {
           answer_drain();
         },
         [this](const supervisor_idle& idle) { end_idle(idle.session); },
-        [this](drain) -> caf::typed_response_promise<drained> {
+        [this](const drain& how) -> caf::typed_response_promise<drained> {
           draining_ = true;
           auto promise = make_response_promise<drained>();
           waiting_drains_.emplace_back(promise);
-          for (auto& [session, known] : entries_)
-            send(known.supervisor, cancel_agents{session, {}, "shutdown"});
+          for (auto& [session, known] : entries_) {
+            if (how.mode == shutdown_mode::suspend)
+              send(known.supervisor, suspend_session{session, {}});
+            else if (how.mode == shutdown_mode::cancel)
+              send(known.supervisor, cancel_agents{session, {}, "shutdown", true});
+          }
+          suspending_ = how.mode == shutdown_mode::suspend;
           answer_drain();
           return promise;
         },
@@ -87,21 +108,9 @@ class sessions final : public sessions_handle::base {
     return entries_.emplace(session, std::move(fresh)).first->second;
   }
 
-  // A hint is for a session that is there or that the store knows.
-  bool is_known(const session_id& session) {
-    if (entries_.contains(session))
-      return true;
-    auto page = environment_->store->read(session, 0, 1);
-    return page && (!page->batches.empty() || page->dropped);
-  }
-
-  void reject(const std::function<void(status)>& tell, const session_id& session) const {
-    if (!tell)
-      return;
-    if (draining_)
+  static void refuse(const std::function<void(status)>& tell) {
+    if (tell)
       tell(error{errc::shutting_down, std::string{describe(errc::shutting_down)}});
-    else
-      tell(error{errc::not_found, "There is no session '" + session.str() + "'."});
   }
 
   // An item that was sent before this message arrives before stop_actor, and counts in `work` until it is done.
@@ -126,8 +135,9 @@ class sessions final : public sessions_handle::base {
   void answer_drain() {
     if (waiting_drains_.empty())
       return;
+    // A suspended session's supervisor ends by itself.
     for (const auto& [session, known] : entries_)
-      if (known.work > 0)
+      if (known.work > 0 || suspending_)
         return;
     for (auto& waiting : waiting_drains_)
       waiting.deliver(drained{});
@@ -138,6 +148,7 @@ class sessions final : public sessions_handle::base {
   std::unordered_map<session_id, entry> entries_;
   std::unordered_map<caf::actor_id, session_id> by_actor_;
   bool draining_ = false;
+  bool suspending_ = false;
   std::vector<owed<drained>> waiting_drains_;
 };
 

@@ -1,5 +1,5 @@
 // One session: orders its events, starts its root agent and its children, watches them, keeps their limits and routes
-// steering, answers and cancellation.
+// steering, answers and cancellation. It is the only writer of the session's log.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,6 +11,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <string>
 
 namespace troupe::actors {
 
@@ -19,11 +20,14 @@ struct supervisor_options {
   std::uint32_t max_root_restarts = 3;          // within restart_window; then the run fails with `crashed`
   std::chrono::milliseconds restart_window{60'000};
   std::size_t max_waiting_runs = 1000;
+  std::size_t keep_tasks = 1000; // background tasks that have ended and stay in the list
 };
 
 // What supervisors share.
 struct supervisor_environment {
   std::shared_ptr<session_store> store;
+  journal_handle journal; // null when the store is immediate
+  std::string owner;      // of the sessions that are opened here; see open_options
   observer_handle observer;
   tool_pool_handle tools;
   std::shared_ptr<const shared_models> models;

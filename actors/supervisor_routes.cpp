@@ -5,26 +5,36 @@
 namespace troupe::actors {
 
 void supervisor::route_hint(const steer_agents& steer) {
+  if (!ready(
+          steer, [this](const steer_agents& s) { route_hint(s); }, default_open()))
+    return;
   send(owner_, work_done{session_});
-  if (!run_)
+  auto reply = [&steer](const error& why) {
+    if (steer.done)
+      steer.done(why);
+  };
+  if (store_fault_) {
+    send(owner_, supervisor_idle{session_});
+    return reply(*store_fault_);
+  }
+  if (seq_ == 0 && !run_) {
+    send(owner_, supervisor_idle{session_});
+    return reply({errc::not_found, "There is no session '" + session_.str() + "'."});
+  }
+  if (quiet())
     arm_idle();
   if (!steer.agent) {
     ensure_root();
-    auto copy = steer;
-    for (auto& [number, agent] : members_) {
+    for (auto& [number, agent] : members_)
       if (number != 0)
         hint_to(number, {session_, {}, steer.text, steer.by, nullptr});
-    }
-    return hint_to(0, copy);
+    return hint_to(0, steer);
   }
   session_id session;
   agent_number number = 0;
-  if (!split_agent_id(*steer.agent, session, number) || session != session_ || number >= next_number_) {
-    if (steer.done)
-      steer.done(error{errc::not_found, "There is no agent '" + steer.agent->str() + "' in session '" +
-                                            session_.str() + "'."});
-    return;
-  }
+  if (!split_agent_id(*steer.agent, session, number) || session != session_ || number >= next_number_)
+    return reply({errc::not_found,
+                  "There is no agent '" + steer.agent->str() + "' in session '" + session_.str() + "'."});
   ensure_root();
   // An agent that has ended takes no hints: they go to the root.
   hint_to(members_.contains(number) ? number : 0, steer);
@@ -37,12 +47,17 @@ void supervisor::hint_to(agent_number number, const steer_agents& hint) {
 }
 
 void supervisor::route_answer(const answer_question& answer) {
+  if (!ready(
+          answer, [this](const answer_question& a) { route_answer(a); }, default_open()))
+    return;
   auto question = questions_.find(answer.question);
   agent_number number = 0;
   auto reply = [&answer](status s) {
     if (answer.done)
       answer.done(std::move(s));
   };
+  if (store_fault_)
+    return reply(*store_fault_);
   if (question == questions_.end() || !agent_of_call(answer.question, number))
     return reply(error{errc::not_found, "There is no open question '" + answer.question.str() + "'."});
   if (!question->second.schema.is_null()) {
@@ -53,17 +68,46 @@ void supervisor::route_answer(const answer_question& answer) {
   }
   if (question->second.done)
     return reply(error{errc::busy, "Another answer to this question is on its way."});
-  question->second.done = answer.done ? answer.done : [](status) {};
+  if (!members_.contains(number) && is_coming_back(number)) {
+    early_answers_.push_back(answer);
+    return;
+  }
+  if (!members_.contains(number))
+    return reply(
+        error{errc::interrupted, "The run that asks has to be resumed before it can take the answer."});
+  question->second.done = answer.done ? answer.done : [](const status&) {};
   tell(number, input::answer{answer.question, answer.value, answer.by});
+}
+
+// A child of the run that is being resumed, which the root has not yet asked for.
+bool supervisor::is_coming_back(agent_number number) const {
+  return run_ && early_answers_.size() < questions_.size() &&
+         std::any_of(lost_children_.begin(), lost_children_.end(),
+                     [number](const auto& entry) { return entry.second.state.number == number; });
+}
+
+void supervisor::take_early_answers() {
+  for (const auto& answer : std::exchange(early_answers_, {}))
+    route_answer(answer);
 }
 
 void supervisor::close_question(const call_id& id, status result) {
   auto question = questions_.extract(id);
-  if (!question.empty() && question.mapped().done)
-    question.mapped().done(std::move(result));
+  if (question.empty())
+    return;
+  agent_number asker = 0;
+  if (agent_of_call(id, asker))
+    deadlines_.clear({asker, timer_kind::question, question.mapped().number});
+  if (auto answered = std::move(question.mapped().done))
+    when_durable([answered, result] { answered(result); }, [answered](const error& why) { answered(why); });
 }
 
 void supervisor::route_cancel(const cancel_agents& cancel) {
+  if (phase_ == phase::closed)
+    return;
+  if (!ready(
+          cancel, [this](const cancel_agents& c) { route_cancel(c); }, default_open()))
+    return;
   agent_number number = 0;
   session_id session;
   if (cancel.agent && (!split_agent_id(*cancel.agent, session, number) || session != session_))
@@ -73,8 +117,10 @@ void supervisor::route_cancel(const cancel_agents& cancel) {
       next.feed->finish(outcome::make_cancelled(cancel.by));
       send(owner_, work_done{session_});
     }
-  if (run_)
+  if (number != 0 || run_)
     tell(number, input::cancel{cancel.by});
+  if (cancel.background)
+    cancel_tasks(cancel.by);
 }
 
 } // namespace troupe::actors

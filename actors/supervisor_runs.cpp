@@ -4,29 +4,138 @@
 namespace troupe::actors {
 
 void supervisor::accept(const start_run& start) {
-  deadlines_.clear({0, timer_kind::idle});
+  deadlines_.clear(key_of(0, timer_kind::idle));
+  auto options = default_open();
+  options.user = start.request->user;
+  options.app = start.request->app;
+  options.owned = start.request->take_over ? when_owned::take_over : when_owned::refuse;
+  if (!ready(
+          start, [this](const start_run& s) { accept(s); }, options))
+    return;
   waiting_run next{start.request, std::move(*start.feed)};
   if (store_fault_)
-    return refuse(next, errc::store_failed, store_fault_->message);
-  if (run_ && start.request->busy == on_busy::reject)
+    return refuse(next, store_fault_->code, store_fault_->message);
+  const bool reject = start.request->busy == on_busy::reject;
+  if (lost_)
+    take_up(next);
+  if (!next.feed)
+    return;
+  if (next.request->message == nullptr)
+    return resume_rest(std::move(next));
+  if (run_ && reject)
     return refuse(next, errc::busy, "Session '" + session_.str() + "' is busy with another run.");
   if (waiting_.size() >= environment_->options.max_waiting_runs)
     return refuse(next, errc::busy, "Too many runs wait in session '" + session_.str() + "'.");
   waiting_.push_back(std::move(next));
-  if (!run_)
+  if (!run_ && phase_ == phase::open)
     begin_next();
 }
 
 void supervisor::refuse(waiting_run& next, errc code, std::string why) {
   next.feed->finish(outcome::make_failed(code, std::move(why)));
   send(owner_, work_done{session_});
+  if (phase_ == phase::failed)
+    send(owner_, supervisor_idle{session_});
+  else if (phase_ == phase::open)
+    note_quiet();
+}
+
+void supervisor::take_up(waiting_run& next) {
+  auto lost = std::move(*lost_);
+  lost_.reset();
+  last_request_ = next.request;
+  const bool same_root = lost.root_origin && lost.root_origin->author == next.request->root->name;
+  for (auto& [number, child] : lost.children)
+    if (!child.started.background)
+      lost_children_.insert_or_assign(child.origin->parent_call, child);
+  if (lost.under_way() && same_root)
+    take_up_run(lost, next);
+  else
+    close_lost_run();
+  lost_ = std::move(lost);
+  restore_tasks(*next.request->root, next.request->answerable);
+  lost_.reset();
+}
+
+void supervisor::take_up_run(const folded_session& lost, waiting_run& next) {
+  current_run run;
+  run.request = next.request;
+  if (next.request->message == nullptr) {
+    run.feed = std::move(next.feed);
+  } else {
+    // Who started the run is gone; nobody follows it.
+    run.feed = run_feed_writer{std::make_shared<run_feed>(session_, environment_->store)};
+    send(owner_, work_begun{session_});
+  }
+  run.origin = lost.root_origin;
+  run.children = lost.run_children;
+  if (run.request->limits.budget_tokens) {
+    run.budget = std::make_shared<run_budget>(*run.request->limits.budget_tokens);
+    run.budget->settle(0, usage{lost.run_tokens, 0, 0, 0});
+  }
+  run.feed->begin(run.origin->run, seq_ + 1);
+  run_ = std::move(run);
+  restart_root();
+}
+
+void supervisor::resume_rest(waiting_run next) {
+  if (run_ || resuming_)
+    return refuse(next, errc::busy, "A run of session '" + session_.str() + "' is under way.");
+  if (seq_ == 0)
+    return refuse(next, errc::not_found, "There is no session '" + session_.str() + "'.");
+  last_request_ = next.request;
+  resuming_ = std::move(next);
+  begin_next();
 }
 
 void supervisor::begin_next() {
-  if (waiting_.empty())
-    return arm_idle();
-  auto next = std::move(waiting_.front());
-  waiting_.pop_front();
+  if (!waiting_.empty()) {
+    auto next = std::move(waiting_.front());
+    waiting_.pop_front();
+    wakes_ = 0;
+    wake_limit_told_ = false;
+    return begin(std::move(next), false);
+  }
+  if (will_wake())
+    return begin_woken();
+  if (pending_results_ > 0 && last_request_ && wakes_ >= last_request_->limits.max_wakes &&
+      !wake_limit_told_) {
+    wake_limit_told_ = true;
+    auto& root = ensure_root();
+    write_for(root, {warning_body{errc::not_allowed,
+                                  "Background results set " + std::to_string(wakes_) +
+                                      " runs in motion; what comes now waits for the next message.",
+                                  {},
+                                  false}});
+  }
+  note_quiet();
+}
+
+bool supervisor::will_wake() const {
+  return !run_ && waiting_.empty() && pending_results_ > 0 && last_request_ &&
+         last_request_->background == on_background_result::wake && wakes_ < last_request_->limits.max_wakes;
+}
+
+void supervisor::begin_woken() {
+  ++wakes_;
+  waiting_run next;
+  if (resuming_) {
+    next = std::move(*resuming_);
+    resuming_.reset();
+  } else {
+    auto request = std::make_shared<run_request>(*last_request_);
+    request->message = nullptr;
+    auto feed = std::make_shared<run_feed>(session_, environment_->store);
+    next = {std::move(request), run_feed_writer{feed}};
+    send(owner_, work_begun{session_});
+    if (last_request_->on_woken_run)
+      last_request_->on_woken_run(feed);
+  }
+  begin(std::move(next), true);
+}
+
+void supervisor::begin(waiting_run next, bool woken) {
+  deadlines_.clear(key_of(0, timer_kind::idle));
   auto origin = std::make_shared<event_origin>();
   origin->session = session_;
   origin->run = make_run_id(session_, next_run_++);
@@ -37,10 +146,12 @@ void supervisor::begin_next() {
   run.request = std::move(next.request);
   run.feed = std::move(next.feed);
   run.origin = origin;
+  run.woken = woken;
   if (run.request->limits.budget_tokens)
     run.budget = std::make_shared<run_budget>(*run.request->limits.budget_tokens);
   run.feed->begin(origin->run, seq_ + 1);
   run_ = std::move(run);
+  last_request_ = run_->request;
   root_restarts_.clear();
   start_root();
 }
@@ -50,8 +161,10 @@ void supervisor::start_root() {
   root.origin = run_->origin;
   root.model = run_->request->root->model;
   auto start = std::make_shared<input::start>();
-  start->request = run_->request->message;
+  start->request = run_->woken ? nullptr : run_->request->message;
   start->kind = "root";
+  start->background = run_->woken;
+  start->shared = shared_state_;
   send(root.handle, begin_run{run_->request->root, run_->origin, std::move(start), run_->budget,
                               run_->request->answerable});
 }
@@ -76,8 +189,8 @@ event_origin_ptr supervisor::idle_origin() const {
   origin->session = session_;
   origin->run = make_run_id(session_, next_run_ > 1 ? next_run_ - 1 : 1);
   origin->agent = make_agent_id(session_, 0);
-  origin->author = "root";
-  origin->branch = "root";
+  origin->author = last_request_ ? last_request_->root->name : "root";
+  origin->branch = origin->author;
   return origin;
 }
 
@@ -87,15 +200,88 @@ void supervisor::end_run(outcome result) {
   auto ended = std::move(*run_);
   run_.reset();
   ended_children_.clear();
+  lost_children_.clear();
   send_activity(true);
-  ended.feed->finish(std::move(result));
-  send(owner_, work_done{session_});
+  finish_when_durable(std::move(ended.feed), std::move(result));
   begin_next();
 }
 
-void supervisor::arm_idle() {
-  deadlines_.set({0, timer_kind::idle}, actor_time(this) + environment_->options.idle_after);
-  schedule();
+// What is given to the user is durable first.
+void supervisor::finish_when_durable(run_feed_writer feed, outcome result) {
+  auto shared = std::make_shared<run_feed_writer>(std::move(feed));
+  when_durable(
+      [this, shared, result] {
+        (*shared)->finish(result);
+        send(owner_, work_done{session_});
+      },
+      [shared](const error& why) { (*shared)->finish(outcome::make_failed(why.code, why.message)); });
+}
+
+bool supervisor::quiet() const {
+  return !run_ && waiting_.empty() && running_tasks_ == 0 && queued_tasks_.empty() && undelivered_ == 0 &&
+         !will_wake();
+}
+
+void supervisor::note_quiet() {
+  if (!quiet() || phase_ == phase::reading)
+    return;
+  if (resuming_) {
+    auto next = std::move(*resuming_);
+    resuming_.reset();
+    finish_when_durable(std::move(next.feed), outcome{});
+  }
+  if (!await_quiet_.empty())
+    when_durable([waits = std::exchange(await_quiet_, {})] {
+      for (const auto& is_quiet : waits)
+        is_quiet();
+    });
+  arm_idle();
+}
+
+void supervisor::suspend(outcome result, std::function<void()> suspended) {
+  for (auto& [number, agent] : members_)
+    send_exit(agent.handle, caf::exit_reason::user_shutdown);
+  members_.clear();
+  by_actor_.clear();
+  by_call_.clear();
+  tasks_.clear();
+  queued_tasks_.clear();
+  running_tasks_ = undelivered_ = pending_results_ = 0;
+  deadlines_ = {};
+  phase_ = phase::failed;
+  store_fault_ = error{errc::busy, "Session '" + session_.str() + "' is being suspended."};
+  if (run_)
+    finish_when_durable(std::move(run_->feed), result);
+  if (resuming_)
+    finish_when_durable(std::move(resuming_->feed), result);
+  for (auto& next : waiting_)
+    finish_when_durable(std::move(next.feed), result);
+  run_.reset();
+  resuming_.reset();
+  waiting_.clear();
+  auto end = [this, suspended] {
+    if (suspended)
+      suspended();
+    quit();
+  };
+  when_durable(end, [suspended](const error&) {
+    if (suspended)
+      suspended();
+  });
+}
+
+bool supervisor::blocked() const {
+  if (questions_.empty())
+    return false;
+  for (const auto& [number, agent] : members_)
+    if (agent.open_calls == 0 || agent.open_calls > agent.asking + agent.children)
+      return false;
+  return queued_tasks_.empty();
+}
+
+void supervisor::suspend_when_blocked() {
+  if (run_ && run_->request->suspend_on_question && blocked())
+    suspend(outcome::make_failed(errc::needs_input, "The run waits for an answer."), {});
 }
 
 } // namespace troupe::actors

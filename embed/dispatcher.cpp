@@ -30,6 +30,16 @@ dispatcher::~dispatcher() {
       f->feed->on_ready(nullptr);
 }
 
+void dispatcher::post(std::function<void()> task) {
+  {
+    std::lock_guard lock{shared_->mutex};
+    if (shared_->ended)
+      return;
+    shared_->posted.push_back(std::move(task));
+  }
+  shared_->wake.notify_one();
+}
+
 void dispatcher::follow(std::shared_ptr<run_feed> feed, std::function<void(const event&)> callback) {
   auto f = std::make_shared<follower>(follower{feed, std::move(callback)});
   {
@@ -51,7 +61,15 @@ void dispatcher::follow(std::shared_ptr<run_feed> feed, std::function<void(const
 void dispatcher::work(const std::shared_ptr<shared>& state) {
   std::unique_lock lock{state->mutex};
   for (;;) {
-    state->wake.wait(lock, [&] { return state->closed || !state->ready.empty(); });
+    state->wake.wait(lock, [&] { return state->closed || !state->ready.empty() || !state->posted.empty(); });
+    if (!state->posted.empty()) {
+      const auto task = std::move(state->posted.front());
+      state->posted.pop_front();
+      lock.unlock();
+      call(*state, task);
+      lock.lock();
+      continue;
+    }
     if (state->ready.empty())
       break; // closed, and all has been delivered
     auto next = std::move(state->ready.front());
@@ -71,19 +89,23 @@ void dispatcher::deliver(const shared& state, follower& f) {
     for (const auto& e : **batch) {
       if (e.run() != f.feed->run())
         continue;
-      try {
-        f.callback(e);
-      } catch (const std::exception& failure) {
-        if (state.log)
-          state.log(log_level::error, std::string{"An event callback threw: "} + failure.what());
-      } catch (...) {
-        if (state.log)
-          state.log(log_level::error, "An event callback threw something unknown.");
-      }
+      call(state, [&f, &e] { f.callback(e); });
     }
   }
   if (f.feed->drained())
     f.feed->on_ready(nullptr);
+}
+
+void dispatcher::call(const shared& state, const std::function<void()>& callback) {
+  try {
+    callback();
+  } catch (const std::exception& failure) {
+    if (state.log)
+      state.log(log_level::error, std::string{"An event callback threw: "} + failure.what());
+  } catch (...) {
+    if (state.log)
+      state.log(log_level::error, "An event callback threw something unknown.");
+  }
 }
 
 } // namespace troupe

@@ -1,44 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/embed/internal/run_state.hpp>
 #include <troupe/embed/internal/runtime_core.hpp>
+#include <troupe/embed/internal/waiting.hpp>
 #include <troupe/embed/run.hpp>
+#include <troupe/embed/session.hpp>
 
-#include <future>
 #include <utility>
 
 namespace troupe {
 namespace {
 
-constexpr std::chrono::seconds acknowledge_limit{30};
-
 // Far enough to mean "until it ends", and safe in arithmetic on clocks.
 std::chrono::steady_clock::time_point far_away() {
   return std::chrono::steady_clock::now() + std::chrono::hours{24 * 365};
-}
-
-// Waits for a callback of the engine; what comes after the limit is dropped.
-template <class Start>
-status wait_for_status(Start start) {
-  auto promise = std::make_shared<std::promise<status>>();
-  auto answer = promise->get_future();
-  start([promise](status s) {
-    try {
-      promise->set_value(std::move(s));
-    } catch (const std::future_error&) {
-      return; // told twice: the first word counts
-    }
-  });
-  if (answer.wait_for(acknowledge_limit) != std::future_status::ready)
-    return error{errc::timeout, "The session did not acknowledge in time."};
-  try {
-    return answer.get();
-  } catch (const std::future_error&) {
-    return error{errc::shutting_down, "The session has ended."};
-  }
-}
-
-status gone() {
-  return error{errc::shutting_down, "The runtime of this run has ended."};
 }
 
 } // namespace
@@ -80,7 +54,7 @@ std::uint64_t run::missed() const {
 status run::steer(std::string text) {
   auto core = state_->core();
   if (core == nullptr)
-    return gone();
+    return runtime_is_gone();
   return wait_for_status([&](std::function<void(status)> done) {
     core->to().steer(state_->session(), {}, std::move(text), "user", std::move(done));
   });
@@ -89,7 +63,7 @@ status run::steer(std::string text) {
 status run::answer(const std::string& question_id, nlohmann::json value) {
   auto core = state_->core();
   if (core == nullptr)
-    return gone();
+    return runtime_is_gone();
   return wait_for_status([&](std::function<void(status)> done) {
     core->to().answer(state_->session(), call_id{question_id}, std::move(value), "user", std::move(done));
   });
@@ -108,6 +82,10 @@ void run::on_event(std::function<void(const event&)> callback) {
 void run::on_partial(std::function<void(const partial&)> callback) {
   if (auto core = state_->core())
     state_->keep(core->to().watch(state_->session(), std::move(callback)));
+}
+
+result<std::vector<background_task>> run::background() {
+  return troupe::session{state_->weak_core(), state_->session()}.background();
 }
 
 bool run::wait_for(std::chrono::milliseconds limit) const {

@@ -6,6 +6,7 @@
 #include <troupe/messages/event.hpp>
 #include <troupe/messages/outcome.hpp>
 #include <troupe/messages/result.hpp>
+#include <troupe/runtime/ports/engine.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -70,7 +71,10 @@ class run {
   status steer(std::string text);
   // Answers a question (its id stands in the question event). Waits until the answer is stored.
   status answer(const std::string& question_id, nlohmann::json value);
+  // Ends the run; background work that it started goes on (see session::cancel).
   void cancel(std::string by = "user");
+  // The background work of the run's session.
+  [[nodiscard]] result<std::vector<background_task>> background();
 
   // Calls `callback` for each event of the run, in order, on the runtime's dispatcher thread; instead of the range.
   // It may call this run's functions. What it throws is caught and logged.

@@ -13,10 +13,6 @@ namespace troupe {
 namespace {
 
 actors::engine_options engine_options(const runtime_options& options) {
-  if (options.store && !options.store->immediate())
-    throw config_error{{errc::bad_config,
-                        "This version writes events from the session's own actor, so it takes only a "
-                        "store whose append returns at once (session_store::immediate)."}};
   actors::engine_options e;
   e.threads = options.threads;
   e.tool_threads = options.tool_threads;
@@ -59,7 +55,7 @@ runtime_core::~runtime_core() {
 }
 
 void runtime_core::close() {
-  for (const auto& who : engine_->shutdown(options_.shutdown_timeout))
+  for (const auto& who : engine_->shutdown(options_.shutdown_timeout, options_.at_shutdown))
     log(log_level::warning, "Still running at shutdown: " + who);
 }
 
@@ -117,6 +113,37 @@ build_environment runtime_core::environment(const std::vector<std::string>& rese
   return e;
 }
 
+void runtime_core::add_agent(const agent& made) {
+  std::lock_guard lock{mutex_};
+  agents_.insert_or_assign(made.profile().name, made);
+}
+
+std::optional<agent> runtime_core::find_agent(const std::string& name) {
+  std::lock_guard lock{mutex_};
+  auto found = agents_.find(name);
+  return found == agents_.end() ? std::nullopt : std::optional{found->second};
+}
+
+void runtime_core::on_woken_run(const session_id& session,
+                                std::function<void(std::shared_ptr<run_feed>)> callback) {
+  std::lock_guard lock{mutex_};
+  if (callback)
+    woken_.insert_or_assign(session, std::move(callback));
+  else
+    woken_.erase(session);
+}
+
+void runtime_core::woken(const session_id& session, std::shared_ptr<run_feed> feed) {
+  std::function<void(std::shared_ptr<run_feed>)> callback;
+  {
+    std::lock_guard lock{mutex_};
+    if (auto found = woken_.find(session); found != woken_.end())
+      callback = found->second;
+  }
+  if (callback)
+    dispatcher_->post([callback, feed = std::move(feed)] { callback(feed); });
+}
+
 std::map<std::string, std::string> runtime_core::models() {
   std::lock_guard lock{mutex_};
   return descriptions_;
@@ -162,7 +189,27 @@ agent runtime::create_deep_agent(deep_agent spec) {
     core_->log(log_level::error, skipped);
   for (const auto& warning : made.warnings_)
     core_->log(log_level::warning, warning);
+  core_->add_agent(made);
   return made;
+}
+
+session runtime::session(const std::string& id) const {
+  return {core_, session_id{id}};
+}
+
+run runtime::resume(const std::string& session, run_options options) {
+  auto store = core_->to().store();
+  auto page = value_or_throw(store->read(session_id{session}, 0, 1));
+  if (page.batches.empty())
+    throw config_error{{errc::not_found, "There is no session '" + session + "'."}};
+  auto branch = page.batches.front()->front().branch();
+  const auto name = branch.substr(0, branch.find('.'));
+  auto found = core_->find_agent(name);
+  if (!found)
+    throw config_error{{errc::unknown_agent, "Session '" + session + "' belongs to the agent '" + name +
+                                                 "', which this runtime does not have."}};
+  options.session = session;
+  return found->resume(std::move(options));
 }
 
 void runtime::add_model(const std::string& id, std::shared_ptr<model_provider> provider,
@@ -186,28 +233,48 @@ engine& runtime::engine() noexcept {
 }
 
 std::vector<std::string> runtime::shutdown(std::chrono::milliseconds limit) {
-  return core_->shutdown(limit);
+  return core_->shutdown(limit, shutdown_mode::cancel);
 }
 
 run agent::run(std::string prompt, run_options options) const {
-  auto core = core_.lock();
-  if (core == nullptr)
-    throw config_error{{errc::shutting_down, "The runtime of agent '" + profile_->name + "' has ended."}};
-  if (!options.session.empty() && !valid_session_id(options.session))
-    throw config_error{{errc::bad_config, "The session name '" + options.session +
-                                              "' cannot be used: letters, digits and '-_.:', at most 128."}};
-  const auto session = options.session.empty() ? make_session_id() : session_id{std::move(options.session)};
   auto message = make_text(role::user, std::move(prompt));
   for (auto& attachment : options.attachments)
     message.parts.push_back(std::move(attachment));
+  if (options.session.empty())
+    options.session = make_session_id().str();
+  return start(std::make_shared<const content>(std::move(message)), std::move(options));
+}
+
+run agent::resume(run_options options) const {
+  return start(nullptr, std::move(options));
+}
+
+run agent::start(content_ptr message, run_options options) const {
+  auto core = core_.lock();
+  if (core == nullptr)
+    throw config_error{{errc::shutting_down, "The runtime of agent '" + profile_->name + "' has ended."}};
+  if (!valid_session_id(options.session))
+    throw config_error{{errc::bad_config, "The session name '" + options.session +
+                                              "' cannot be used: letters, digits and '-_.:', at most 128."}};
+  session_id session{std::move(options.session)};
   auto feed = std::make_shared<run_feed>(session, core->to().store());
   run_request request;
   request.session = session;
   request.root = profile_;
-  request.message = std::make_shared<const content>(std::move(message));
+  request.message = std::move(message);
   request.limits = limits_;
   request.answerable = options.answerable;
   request.busy = options.busy;
+  request.suspend_on_question = options.suspend_on_question;
+  request.question_timeout = options.question_timeout;
+  request.background = options.background;
+  request.user = std::move(options.user);
+  request.app = std::move(options.app);
+  request.take_over = options.take_over;
+  request.on_woken_run = [weak = core_, session](std::shared_ptr<run_feed> woken) {
+    if (auto alive = weak.lock())
+      alive->woken(session, std::move(woken));
+  };
   core->to().start(std::move(request), feed);
   return troupe::run{std::make_shared<run_state>(core_, session, std::move(feed))};
 }

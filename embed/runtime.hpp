@@ -9,6 +9,7 @@
 #pragma once
 
 #include <troupe/embed/run.hpp>
+#include <troupe/embed/session.hpp>
 #include <troupe/runtime/definition.hpp>
 #include <troupe/runtime/hooks.hpp>
 #include <troupe/runtime/log.hpp>
@@ -44,13 +45,14 @@ struct runtime_options {
   std::filesystem::path workspace{};          // root of the built-in file tools; empty: no file tools
   std::filesystem::path agents_folder{};      // *.md files of agents for invoke_agent; empty: none
   std::filesystem::path user_agents_folder{}; // likewise, of the user
-  std::shared_ptr<session_store> store{};     // null: memory
+  std::shared_ptr<session_store> store{};     // null: memory; see open_store
   std::size_t threads = 0;                    // for agents; 0: one a core
   std::size_t io_threads = 1;                 // for the network
   std::size_t tool_threads = 0;               // for tools that may block; 0: two a core, at least four
   std::chrono::milliseconds shutdown_timeout{5'000};
-  std::chrono::milliseconds idle_after{60'000}; // then a session without work gives its memory back
-  log_sink log{};                               // empty: nothing is logged
+  shutdown_mode at_shutdown = shutdown_mode::cancel; // what the destructor does with what runs
+  std::chrono::milliseconds idle_after{60'000};      // then a session without work gives its memory back
+  log_sink log{};                                    // empty: nothing is logged
 };
 
 // A root agent and all that it may delegate to.
@@ -77,6 +79,13 @@ struct run_options {
   bool answerable = false;         // somebody answers questions through run::answer
   on_busy busy = on_busy::wait;    // another run of the session is under way
   std::vector<part> attachments{}; // data parts that go with the prompt
+  // The run ends with `needs_input` once nothing can go on without an answer; it can be resumed and answered later.
+  bool suspend_on_question = false;
+  std::chrono::milliseconds question_timeout = std::chrono::hours{24 * 7}; // then it counts as not answered
+  on_background_result background = on_background_result::wake;
+  std::string user = "local"; // whose `user:` state keys a new session has
+  std::string app{};          // likewise for `app:` keys
+  bool take_over = false;     // from another process that has the session open
 };
 
 class runtime_core;
@@ -89,6 +98,11 @@ class agent {
   // runtime has ended.
   [[nodiscard]] troupe::run run(std::string prompt, run_options options = {}) const;
 
+  // Goes on with what was under way in options.session when its process ended: the run, its children, background work
+  // and open questions. The run fails with not_found when there is no such session, and is completed at once when
+  // nothing was under way.
+  [[nodiscard]] troupe::run resume(run_options options) const;
+
   [[nodiscard]] const agent_profile& profile() const noexcept { return *profile_; }
   // What could be better in its declaration.
   [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }
@@ -97,6 +111,7 @@ class agent {
 
  private:
   friend class runtime;
+  [[nodiscard]] troupe::run start(content_ptr message, run_options options) const;
   std::weak_ptr<runtime_core> core_;
   agent_profile_ptr profile_;
   run_limits limits_;
@@ -118,6 +133,13 @@ class runtime {
 
   // Throws config_error when names, schemas or models do not fit together.
   [[nodiscard]] agent create_deep_agent(deep_agent spec);
+
+  // A handle of a session, whether or not it is there yet.
+  [[nodiscard]] troupe::session session(const std::string& id) const;
+
+  // agent::resume of the agent that has the name of the session's root agent. Throws config_error when the session is
+  // not in the store or no such agent was created.
+  [[nodiscard]] run resume(const std::string& session, run_options options = {});
 
   // A model in code, such as a function_model.
   void add_model(const std::string& id, std::shared_ptr<model_provider> provider,

@@ -79,7 +79,10 @@ json body_json(const background_result_body& b) {
   return {{"task_id", b.task.str()}, {"name", b.name}, {"outcome", b.outcome}};
 }
 json body_json(const state_body& b) {
-  return {{"key", b.key}, {"value", b.value}};
+  json j = {{"key", b.key}, {"value", b.value}};
+  if (b.found)
+    j["found"] = true;
+  return j;
 }
 json body_json(const compaction_body& b) {
   return {{"contents", b.contents}, {"summary", b.summary}};
@@ -158,7 +161,7 @@ background_result_body parse(const json& j) {
 }
 template <>
 state_body parse(const json& j) {
-  return {text_of(j, "key"), j.value("value", json{})};
+  return {text_of(j, "key"), j.value("value", json{}), j.value("found", false)};
 }
 template <>
 compaction_body parse(const json& j) {

@@ -105,7 +105,8 @@ struct agent_started_body {
   std::string kind;  // "root", "prebuilt", "spawned", "registry"
   std::string model; // catalogue id
   agent_number parent = 0;
-  bool background = false;
+  bool background =
+      false; // a child that works in the background; a run of the root that such work set in motion
 };
 
 struct agent_ended_body {
@@ -137,9 +138,11 @@ struct background_result_body {
   troupe::outcome outcome;
 };
 
+// `found` marks a shared key as the run found it at its start, rather than a write.
 struct state_body {
   std::string key;
   nlohmann::json value; // null removes the key
+  bool found = false;
 };
 
 // The oldest `contents` contents of the conversation are replaced by `summary`.

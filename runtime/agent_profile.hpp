@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/runtime/compaction.hpp>
 #include <troupe/runtime/definition.hpp>
 #include <troupe/runtime/hooks.hpp>
 #include <troupe/runtime/json_schema.hpp>
@@ -26,12 +27,14 @@ using agent_profile_ptr = std::shared_ptr<const agent_profile>;
 
 // Who carries a call out.
 enum class tool_route : std::uint8_t {
-  function,      // a C++ function
-  prebuilt,      // a prebuilt subagent; `child` is its profile
-  dispatch,      // invoke_agent: an agent of the registry
-  spawn,         // spawn_subagent: an agent made up for the call
-  finish_task,   // ends a task with its result
-  request_input, // asks the user
+  function,          // a C++ function
+  prebuilt,          // a prebuilt subagent; `child` is its profile
+  dispatch,          // invoke_agent: an agent of the registry
+  spawn,             // spawn_subagent: an agent made up for the call
+  finish_task,       // ends a task with its result
+  request_input,     // asks the user
+  list_background,   // what works in the background
+  cancel_background, // ends one of that
 };
 
 struct bound_tool {
@@ -81,6 +84,7 @@ struct agent_profile {
   std::shared_ptr<const policy> rules;           // null: all is allowed
   std::shared_ptr<const hooks> before_and_after; // null: no hooks
   std::shared_ptr<const delegation> delegates;   // null: delegates to nobody but prebuilt subagents
+  compaction_rule compaction;
 };
 
 } // namespace troupe

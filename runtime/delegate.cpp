@@ -94,6 +94,11 @@ result<child_order> order_dispatch(const agent_profile& parent, const json& argu
   return child_order{with_instruction(*child, std::move(*system)), text_request(prompt)};
 }
 
+bool in_background(const json& arguments) {
+  auto found = arguments.find("background");
+  return found != arguments.end() && found->is_boolean() && found->get<bool>();
+}
+
 result<child_order> order_spawn(const agent_profile& parent, const json& arguments,
                                 const std::vector<std::string>& running) {
   const auto& allowed = *parent.delegates;

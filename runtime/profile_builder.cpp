@@ -157,6 +157,22 @@ class root_builder {
                                          " Models: " + list_names(known) + ".");
   }
 
+  // Takes request_input, which is no function, out of a tool list; wildcards do not stand for it.
+  static bool take_request_input(std::vector<tool_ref>& tools) {
+    return std::erase_if(tools, [](const tool_ref& t) { return !t.tool() && t.name() == "request_input"; }) >
+           0;
+  }
+
+  static void add_request_input(profile_draft& draft) {
+    draft.add(tool_route::request_input, "request_input",
+              "Asks the user and gives the answer. Use it only for what you cannot find out yourself.",
+              object_schema({{"message", text_property("The question.")},
+                             {"response_schema",
+                              {{"type", "object"},
+                               {"description", "JSON Schema of the answer; a text when left out."}}}},
+                            {"message"}));
+  }
+
   // Names and wildcards become tools; a name that means nothing is an error.
   std::vector<tool_ptr> resolve(const std::vector<tool_ref>& refs,
                                 const std::map<std::string, tool_ptr>& available, const std::string& who) {
@@ -196,7 +212,10 @@ class root_builder {
   }
 
   void collect_tools() {
-    for (const auto& tool : resolve(spec_.tools, environment_.tools, "")) {
+    auto tools = spec_.tools;
+    if (take_request_input(tools))
+      add_request_input(draft_);
+    for (const auto& tool : resolve(tools, environment_.tools, "")) {
       root_tools_.emplace(tool->name, tool);
       draft_.add_function(tool);
     }
@@ -213,6 +232,9 @@ class root_builder {
     p.temperature = spec_.temperature;
     p.rules = spec_.rules;
     p.before_and_after = spec_.before_and_after;
+    p.compaction = spec_.compaction;
+    if (!p.compaction.model.empty())
+      check_model(spec_.name, p.compaction.model);
     if (spec_.limits.max_turns == 0)
       draft_.fail(errc::bad_definition, "max_turns must be at least 1.");
     if (!spec_.output_schema.is_null()) {
@@ -303,6 +325,7 @@ class root_builder {
                "you tell it, cannot ask you and cannot delegate. Call it several times in one turn to work "
                "in parallel.",
                spawn_schema());
+    add_background_tools();
   }
 
   json spawn_schema() const {
@@ -320,8 +343,21 @@ class root_builder {
          {"context", text_property("What it needs to know besides.")},
          {"tool_names", std::move(tools)},
          {"skill_names", std::move(names)},
-         {"model", text_property("The model that it uses; yours when left out. Models:" + models)}},
+         {"model", text_property("The model that it uses; yours when left out. Models:" + models)},
+         {"background",
+          {{"type", "boolean"},
+           {"description",
+            "True: the agent works on while you go on; you get its result later, by itself."}}}},
         {"name", "goal"});
+  }
+
+  void add_background_tools() {
+    draft_.add(tool_route::list_background, "list_background",
+               "Lists the agents that you started in the background and what became of them.",
+               object_schema(json::object(), json::array()));
+    draft_.add(tool_route::cancel_background, "cancel_background",
+               "Ends an agent that works in the background.",
+               object_schema({{"task_id", text_property("The task_id that its start gave.")}}, {"task_id"}));
   }
 
   // A child that is declared: its tools come from the root's ordinary tools and the environment.
@@ -338,12 +374,16 @@ class root_builder {
     p.temperature = d.temperature;
     p.rules = spec_.rules;
     p.before_and_after = spec_.before_and_after;
+    p.compaction = spec_.compaction;
     p.description = !d.description.empty() ? d.description : prompt_text::description_from_goal(d.goal);
     if (d.goal.empty() && d.instruction.empty())
       child.fail(errc::bad_definition, "it needs a goal or an instruction.");
     if (!d.skills.empty())
       child.fail(errc::unknown_skill, "there is no skill '" + d.skills.front() + "'.");
-    for (const auto& tool : child_tools(d))
+    auto declared = d;
+    if (declared.tools && take_request_input(*declared.tools))
+      add_request_input(child);
+    for (const auto& tool : child_tools(declared))
       child.add_function(tool);
     add_schemas(child, d);
     if (child.fault()) {
@@ -439,6 +479,7 @@ agent_profile_ptr build_spawned(const agent_profile& parent, const std::string& 
   p.rules = parent.rules;
   p.before_and_after = parent.before_and_after;
   p.max_result_bytes = parent.max_result_bytes;
+  p.compaction = parent.compaction;
   p.limits.max_output_tokens = parent.limits.max_output_tokens;
   for (const auto& tool : tools)
     child.add(tool);

@@ -31,6 +31,7 @@ struct root_spec {
   agent_limits limits{};
   std::shared_ptr<const policy> rules{};
   std::shared_ptr<const hooks> before_and_after{};
+  compaction_rule compaction{}; // of the root and its children
 };
 
 // What the names in a root_spec may mean.

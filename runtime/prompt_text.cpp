@@ -82,6 +82,28 @@ std::string summary(std::string_view text) {
   return "The conversation until here, in short:\n<summary>\n" + escape(text) + "\n</summary>";
 }
 
+std::string cut_off(std::size_t contents) {
+  return "The first " + std::to_string(contents) +
+         " messages of this conversation are no longer shown, and there is no summary of them.";
+}
+
+std::string summary_instruction() {
+  return "You sum up conversations of an agent, so that it can go on with its work from your summary alone.";
+}
+
+std::string summary_request() {
+  return "Sum up the conversation until here: the goal, what was decided and why, what was done with its "
+         "results, "
+         "names, numbers and paths that will be needed, and what is still open. Write the summary only.";
+}
+
+std::string launched(const call_id& task, const std::string& name, const std::string& model, bool queued) {
+  nlohmann::json j = {{"status", "running"}, {"name", name}, {"model", model}, {"task_id", task.str()}};
+  if (queued)
+    j["queued"] = true;
+  return dump_json(j);
+}
+
 std::string grace(errc code, std::string_view message, bool has_finish_task) {
   std::string text{describe(code)};
   if (!message.empty())

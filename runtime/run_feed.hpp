@@ -88,6 +88,7 @@ class run_feed_writer {
   ~run_feed_writer();
 
   run_feed* operator->() const noexcept { return feed_.get(); }
+  [[nodiscard]] const std::shared_ptr<run_feed>& shared() const noexcept { return feed_; }
   explicit operator bool() const noexcept { return feed_ != nullptr; }
 
  private:

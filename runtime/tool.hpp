@@ -60,8 +60,10 @@ struct tool_context {
   std::string agent_name;
   call_id call;
   std::stop_token stop; // asked to stop: the run was cancelled or the deadline is over
-  std::chrono::steady_clock::time_point deadline{};    // after it the call is answered with `timeout`
-  std::shared_ptr<agent_notes> notes;                  // never null
+  std::chrono::steady_clock::time_point deadline{}; // after it the call is answered with `timeout`
+  std::shared_ptr<agent_notes> notes;               // never null
+  // The agent's state keys when the call began, `user:` and `app:` keys among them; null when there are none.
+  std::shared_ptr<const std::map<std::string, nlohmann::json>> state;
   std::function<void(std::string_view text)> progress; // shows what the tool does; empty in this version
 };
 

@@ -1,8 +1,10 @@
 // The fold: how each event changes the state of its agent.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/runtime/compaction.hpp>
 #include <troupe/runtime/internal/prompt_text.hpp>
 #include <troupe/runtime/internal/turn_calls.hpp>
+#include <troupe/runtime/state_keys.hpp>
 #include <troupe/runtime/turn_machine.hpp>
 
 #include <algorithm>
@@ -25,11 +27,13 @@ class folder {
     state_.repaired = false;
     state_.limit.reset();
     state_.last_text.clear();
+    state_.run_tokens = 0;
+    std::erase_if(state_.keys, [](const auto& entry) { return is_temporary(entry.first); });
   }
 
   void on(const user_message_body& b) {
     seal();
-    state_.conversation.append(b.content);
+    append(b.content);
     state_.phase = agent_phase::thinking;
   }
 
@@ -93,7 +97,9 @@ class folder {
     seal();
     auto results = std::min<std::size_t>(b.background_results, state_.background.size());
     auto hints = std::min<std::size_t>(b.hints, state_.hints.size());
-    state_.conversation.append(waiting_content(state_, results, hints));
+    append(waiting_content(state_, results, hints));
+    if (state_.phase == agent_phase::idle)
+      state_.phase = agent_phase::thinking;
     state_.background.erase(state_.background.begin(),
                             state_.background.begin() + static_cast<std::ptrdiff_t>(results));
     state_.hints.erase(state_.hints.begin(), state_.hints.begin() + static_cast<std::ptrdiff_t>(hints));
@@ -109,15 +115,19 @@ class folder {
   void on(const compaction_body& b) {
     seal();
     auto count = std::min<std::size_t>(b.contents, state_.conversation.size());
-    state_.conversation = state_.conversation.replace_front(
-        count, std::make_shared<const content>(make_text(role::user, prompt_text::summary(b.summary))));
+    auto head = std::make_shared<const content>(make_text(
+        role::user, b.summary.empty() ? prompt_text::cut_off(count) : prompt_text::summary(b.summary)));
+    state_.bytes += estimate_bytes(*head);
+    for (std::size_t i = 0; i < count; ++i)
+      state_.bytes -= estimate_bytes(*state_.conversation[i]);
+    state_.conversation = state_.conversation.replace_front(count, std::move(head));
   }
 
   void on(const warning_body& b) {
     if (b.note.empty())
       return;
     seal();
-    state_.conversation.append(make_text(role::user, b.note));
+    append(make_text(role::user, b.note));
     if (b.grace) {
       state_.limit = limit_reached{b.code, b.message};
       state_.phase = agent_phase::grace;
@@ -132,6 +142,12 @@ class folder {
   void on(const other_body&) {}
 
  private:
+  void append(content_ptr item) {
+    state_.bytes += estimate_bytes(*item);
+    state_.conversation.append(std::move(item));
+  }
+  void append(content item) { append(std::make_shared<const content>(std::move(item))); }
+
   // The first piece of an answer counts it.
   void begin_answer(std::uint32_t turn) {
     if (turn < state_.turns)
@@ -149,7 +165,7 @@ class folder {
     c.role = role::model;
     c.parts = std::move(state_.answer);
     state_.answer.clear();
-    state_.conversation.append(std::move(c));
+    append(std::move(c));
   }
 
   void close_turn() {
@@ -159,7 +175,7 @@ class folder {
     c.parts.reserve(state_.calls.size());
     for (auto& call : state_.calls)
       c.parts.push_back({std::move(*call.result), std::move(call.blob)});
-    state_.conversation.append(std::move(c));
+    append(std::move(c));
     state_.calls.clear();
     if (state_.phase == agent_phase::working)
       state_.phase = agent_phase::thinking;
@@ -174,6 +190,7 @@ class folder {
 agent_state apply(agent_state state, const event& e) {
   state.events = std::max(state.events, e.index);
   state.used += e.usage;
+  state.run_tokens += e.usage.total();
   folder f{state, e};
   std::visit([&f](const auto& body) { f.on(body); }, e.body);
   return state;
@@ -202,7 +219,8 @@ bool operator==(const agent_state& a, const agent_state& b) {
          a.answer == b.answer && a.turns == b.turns && a.run_turns == b.run_turns && a.nudges == b.nudges &&
          a.repaired == b.repaired && a.calls == b.calls && a.open == b.open && same_hints(a.hints, b.hints) &&
          same_results(a.background, b.background) && a.limit == b.limit && a.last_text == b.last_text &&
-         a.keys == b.keys && a.events == b.events && a.used == b.used;
+         a.keys == b.keys && a.events == b.events && a.used == b.used && a.run_tokens == b.run_tokens &&
+         a.bytes == b.bytes;
 }
 
 event_batch make_events(step& decided, const event_origin_ptr& origin, const agent_state& state,
@@ -212,7 +230,7 @@ event_batch make_events(step& decided, const event_origin_ptr& origin, const age
   auto index = state.events;
   for (auto& d : decided.events) {
     event e;
-    e.index = ++index;
+    e.index = is_temporary(d.body) ? index : ++index;
     e.time = now;
     e.origin = origin;
     e.body = std::move(d.body);
@@ -221,6 +239,21 @@ event_batch make_events(step& decided, const event_origin_ptr& origin, const age
   }
   decided.events.clear();
   return batch;
+}
+
+model_request build_summary_request(const agent_profile& profile, const agent_state& state,
+                                    std::uint32_t contents) {
+  auto head = std::make_shared<prompt_head>();
+  head->system = prompt_text::summary_instruction();
+  model_request request;
+  request.head = std::move(head);
+  for (std::size_t i = 0; i < contents && i < state.conversation.size(); ++i)
+    request.contents.append(state.conversation[i]);
+  request.contents.append(make_text(role::user, prompt_text::summary_request()));
+  request.choice = tool_choice::none;
+  request.agent = profile.name;
+  request.turn = state.run_turns;
+  return request;
 }
 
 model_request build_request(const agent_profile& profile, const agent_state& state) {

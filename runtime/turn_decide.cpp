@@ -24,7 +24,13 @@ void decider::on(const input::start& in) {
     return;
   run_turns_ = 0;
   emit(agent_started_body{profile_.name, in.kind, profile_.model, in.parent, in.background});
-  emit(user_message_body{in.request});
+  for (const auto& [key, value] : in.shared)
+    if (auto known = state_.keys.find(key); known == state_.keys.end() || known->second != value)
+      emit(state_body{key, value, true});
+  if (in.request == nullptr && state_.hints.empty() && state_.background.empty())
+    return finish(outcome{});
+  if (in.request != nullptr)
+    emit(user_message_body{in.request});
   command(command::set_deadline{input::deadline_kind::run, profile_.limits.timeout});
   ask_model();
 }
@@ -59,7 +65,7 @@ void decider::on(const input::tool_done& in) {
   if (call == nullptr)
     return;
   for (const auto& [key, value] : in.result.state)
-    emit(state_body{key, value});
+    emit(state_body{key, value, false});
   resolve(*call, in.result);
   after_results();
 }
@@ -74,6 +80,14 @@ void decider::on(const input::child_done& in) {
   if (!in.outcome.completed())
     r.failed = in.outcome.code();
   resolve(*call, r);
+  after_results();
+}
+
+void decider::on(const input::launched& in) {
+  const auto* call = find_open(state_, in.call);
+  if (call == nullptr)
+    return;
+  resolve(*call, {prompt_text::launched(in.call, in.name, in.model, in.queued), {}, {}});
   after_results();
 }
 
@@ -103,6 +117,25 @@ void decider::on(const input::answer& in) {
   }
   flush_durable();
   after_results();
+}
+
+void decider::on(const input::question_expired& in) {
+  const auto* call = find_open(state_, in.question);
+  if (call == nullptr || !call->asking)
+    return;
+  command(command::question_closed{in.question});
+  resolve(*call,
+          tool_result::failure(errc::timeout, "Nobody answered in time. Go on without the answer, or say "
+                                              "what stands in the way."));
+  after_results();
+}
+
+void decider::on(const input::compacted& in) {
+  if (state_.phase != agent_phase::thinking)
+    return;
+  if (in.contents > 0 && in.contents < state_.conversation.size())
+    emit(compaction_body{in.contents, in.summary ? clean(*in.summary) : std::string{}}, in.used);
+  command(command::call_model{});
 }
 
 void decider::on(const input::deadline& in) {

@@ -163,14 +163,26 @@ void decider::carry_out(const open_call& call, const checked_call& checked) {
     return spawn(call, checked.arguments);
   case tool_route::finish_task:
     return finish_task(call, checked.arguments);
+  case tool_route::list_background:
+    return command(command::manage_tasks{call.call, {}});
+  case tool_route::cancel_background:
+    return command(
+        command::manage_tasks{call.call, call_id{checked.arguments.value("task_id", std::string{})}});
   case tool_route::request_input:
-    return ask(call, checked.arguments.value("response_schema", json{{"type", "string"}}),
-               checked.arguments.value("message", std::string{}), "agent");
+    return request_input(call, checked.arguments);
   }
 }
 
-void decider::start(const open_call& call, child_order order) {
-  command(command::start_child{call.call, std::move(order.profile), std::move(order.request)});
+void decider::request_input(const open_call& call, const json& arguments) {
+  auto schema = arguments.value("response_schema", json{{"type", "string"}});
+  if (auto usable = json_schema::compile(schema); !usable)
+    return resolve(call, tool_result::failure(errc::bad_schema, "The response_schema cannot be used: " +
+                                                                    usable.failure().message));
+  ask(call, std::move(schema), arguments.value("message", std::string{}), "agent");
+}
+
+void decider::start(const open_call& call, child_order order, bool background) {
+  command(command::start_child{call.call, std::move(order.profile), std::move(order.request), background});
 }
 
 void decider::spawn(const open_call& call, const json& arguments) {
@@ -185,7 +197,7 @@ void decider::spawn(const open_call& call, const json& arguments) {
   if (!order)
     return resolve(call, {prompt_text::spawn_error(name, order.failure().message), order.failure().code, {}});
   spawned_.push_back(name);
-  start(call, std::move(*order));
+  start(call, std::move(*order), in_background(arguments));
 }
 
 void decider::finish_task(const open_call& call, const json& arguments) {
@@ -270,8 +282,10 @@ void decider::resume_call(const open_call& call) {
   if (call.asking)
     return command(command::ask{call.call});
   auto checked = check(call);
-  if (!checked || checked->tool->route != tool_route::function)
-    return; // a child resumes in place and reports by itself
+  if (!checked)
+    return;
+  if (checked->tool->route != tool_route::function)
+    return carry_out(call, *checked); // the child is found again by its call
   if (repeatable(*checked->tool->function))
     return start_function(call, *checked);
   resolve(call,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/runtime/compaction.hpp>
 #include <troupe/runtime/internal/decider.hpp>
 #include <troupe/runtime/internal/prompt_text.hpp>
 #include <troupe/runtime/internal/turn_calls.hpp>
@@ -149,7 +150,18 @@ void decider::deliver() {
 
 void decider::ask_model() {
   deliver();
+  if (const auto contents = to_compact(); contents > 0)
+    return command(command::compact{contents});
   command(command::call_model{});
+}
+
+// Judged by the conversation before this step's events, which always stay: so a step that adds much is followed by the
+// compaction one turn later.
+std::uint32_t decider::to_compact() const {
+  const auto& rule = profile_.compaction;
+  if (rule.above_tokens == 0 || state_.bytes / bytes_per_token <= rule.above_tokens)
+    return 0;
+  return contents_to_compact(state_.conversation, rule.keep_tokens * bytes_per_token);
 }
 
 void decider::fail(errc code, std::string detail) {

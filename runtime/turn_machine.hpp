@@ -75,6 +75,8 @@ struct agent_state {
   std::map<std::string, nlohmann::json> keys; // state keys that events wrote
   std::uint32_t events = 0;                   // events so far; numbers the next one
   troupe::usage used;                         // of all model answers
+  std::uint64_t run_tokens = 0;               // of this run's model answers
+  std::uint64_t bytes = 0;                    // of the conversation, as estimate_bytes counts them
 
   friend bool operator==(const agent_state& a, const agent_state& b);
 };
@@ -84,10 +86,12 @@ namespace input {
 
 // Starts a run of the root, or the one run of a child.
 struct start {
-  content_ptr request;
-  std::string kind; // "root", "prebuilt", "spawned", "registry"
+  content_ptr request; // null: results of background work that wait set the run of the root in motion
+  std::string kind;    // "root", "prebuilt", "spawned", "registry"
   agent_number parent = 0;
   bool background = false;
+  std::vector<std::pair<std::string, nlohmann::json>>
+      shared{}; // `user:` and `app:` keys as the run finds them
 };
 struct model_done {
   model_response response;
@@ -107,6 +111,13 @@ struct child_done {
   bool spawned = false;
   troupe::outcome outcome;
 };
+// A child works in the background from now on (or waits for its turn): its call has its result.
+struct launched {
+  call_id call;
+  std::string name;
+  std::string model;
+  bool queued = false;
+};
 // The start of these calls is stored; they may run now.
 struct durable {
   std::vector<call_id> calls;
@@ -120,8 +131,18 @@ struct answer {
   nlohmann::json value;
   std::string by;
 };
+// Nobody answered in time.
+struct question_expired {
+  call_id question;
+};
 struct background_result {
   background_result_body result;
+};
+// What came of command::compact.
+struct compacted {
+  std::uint32_t contents = 0;
+  std::optional<std::string> summary{}; // nothing: the model failed, and the contents are cut off
+  troupe::usage used{};
 };
 enum class deadline_kind : std::uint8_t { run, grace };
 struct deadline {
@@ -150,8 +171,9 @@ struct note {
 
 using agent_input =
     std::variant<input::start, input::model_done, input::model_failed, input::tool_done, input::child_done,
-                 input::durable, input::steer, input::answer, input::background_result, input::deadline,
-                 input::out_of_budget, input::give_up, input::cancel, input::resumed, input::note>;
+                 input::launched, input::durable, input::steer, input::answer, input::question_expired,
+                 input::background_result, input::compacted, input::deadline, input::out_of_budget,
+                 input::give_up, input::cancel, input::resumed, input::note>;
 
 // What an agent wants done.
 namespace command {
@@ -172,10 +194,21 @@ struct await_durability {
 struct cancel_tool {
   call_id call;
 };
+// After input::resumed the child may be there already: then it goes on, or its result is told.
 struct start_child {
   call_id call;
   agent_profile_ptr profile;
   content_ptr request;
+  bool background = false; // answered with input::launched at once
+};
+// list_background, or cancel_background of one task; answered with input::tool_done.
+struct manage_tasks {
+  call_id call;
+  std::optional<call_id> cancel;
+};
+// A model call that sums up the oldest contents; answered with input::compacted.
+struct compact {
+  std::uint32_t contents = 0;
 };
 struct cancel_child {
   call_id call;
@@ -205,8 +238,9 @@ struct finish {
 
 using agent_command =
     std::variant<command::call_model, command::cancel_model, command::call_tool, command::await_durability,
-                 command::cancel_tool, command::start_child, command::cancel_child, command::ask,
-                 command::question_closed, command::set_deadline, command::clear_deadline, command::finish>;
+                 command::cancel_tool, command::start_child, command::cancel_child, command::manage_tasks,
+                 command::compact, command::ask, command::question_closed, command::set_deadline,
+                 command::clear_deadline, command::finish>;
 
 struct decided_event {
   event_body body;
@@ -234,6 +268,10 @@ struct decide_options {
 // The decided events with their origin, time and index, not yet with a seq.
 [[nodiscard]] event_batch make_events(step& decided, const event_origin_ptr& origin, const agent_state& state,
                                       timestamp now);
+
+// The request that sums up the oldest `contents` contents of the conversation.
+[[nodiscard]] model_request build_summary_request(const agent_profile& profile, const agent_state& state,
+                                                  std::uint32_t contents);
 
 // The request of the next model call. Requires phase thinking or grace.
 // `head` of the profile is used, or its grace_head in grace. `model` (the provider's name) and `stream` are left to the

@@ -28,6 +28,9 @@ class dispatcher {
   dispatcher(const dispatcher&) = delete;
   dispatcher& operator=(const dispatcher&) = delete;
 
+  // Calls `task` once, in order with other tasks; nothing when the dispatcher has ended.
+  void post(std::function<void()> task);
+
   void follow(std::shared_ptr<run_feed> feed, std::function<void(const event&)> callback);
 
   static constexpr std::chrono::milliseconds drain_limit{2'000};
@@ -45,6 +48,7 @@ class dispatcher {
     std::condition_variable wake;
     std::condition_variable over;
     std::deque<std::shared_ptr<follower>> ready; // each follower at most once
+    std::deque<std::function<void()>> posted;    // as many as woken runs that were not yet told
     std::vector<std::weak_ptr<follower>> all;    // as many as runs that are followed
     bool closed = false;
     bool ended = false; // the thread's work is over
@@ -52,6 +56,7 @@ class dispatcher {
 
   static void work(const std::shared_ptr<shared>& state);
   static void deliver(const shared& state, follower& f);
+  static void call(const shared& state, const std::function<void()>& callback);
 
   std::shared_ptr<shared> shared_ = std::make_shared<shared>();
   std::thread::id thread_;

@@ -21,6 +21,7 @@ class run_state {
 
   // Null when the runtime has ended.
   [[nodiscard]] std::shared_ptr<runtime_core> core() const noexcept { return core_.lock(); }
+  [[nodiscard]] const std::weak_ptr<runtime_core>& weak_core() const noexcept { return core_; }
   [[nodiscard]] run_feed& feed() const noexcept { return *feed_; }
   [[nodiscard]] const std::shared_ptr<run_feed>& shared_feed() const noexcept { return feed_; }
   [[nodiscard]] const session_id& session() const noexcept { return session_; }

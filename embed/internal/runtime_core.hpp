@@ -11,9 +11,11 @@
 #include <troupe/runtime/profile_builder.hpp>
 #include <troupe/runtime/registry.hpp>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 namespace troupe {
@@ -31,11 +33,21 @@ class runtime_core {
   [[nodiscard]] build_environment environment(const std::vector<std::string>& reserved);
   [[nodiscard]] std::map<std::string, std::string> models();
 
+  // Keeps what can be resumed by name; a later agent of the same name takes its place.
+  void add_agent(const agent& made);
+  [[nodiscard]] std::optional<agent> find_agent(const std::string& name);
+
+  // Who is told of runs of a session that background results set in motion; the last one set.
+  void on_woken_run(const session_id& session, std::function<void(std::shared_ptr<run_feed>)> callback);
+  void woken(const session_id& session, std::shared_ptr<run_feed> feed);
+
   [[nodiscard]] engine& to() noexcept { return *engine_; }
   [[nodiscard]] dispatcher& with() noexcept { return *dispatcher_; }
   // What the runtime's destructor does. Who is in a call on another thread keeps the object, but no run.
   void close();
-  std::vector<std::string> shutdown(std::chrono::milliseconds limit) { return engine_->shutdown(limit); }
+  std::vector<std::string> shutdown(std::chrono::milliseconds limit, shutdown_mode mode) {
+    return engine_->shutdown(limit, mode);
+  }
   void log(log_level level, std::string_view message) const {
     if (options_.log)
       options_.log(level, message);
@@ -48,6 +60,8 @@ class runtime_core {
   std::mutex mutex_;                                // guards what follows
   std::map<std::string, std::string> descriptions_; // of models, by id
   std::map<std::string, tool_ptr> tools_;
+  std::map<std::string, agent> agents_;
+  std::map<session_id, std::function<void(std::shared_ptr<run_feed>)>> woken_;
 
   net::io_pool io_;
   std::shared_ptr<net::http_client> client_;

@@ -44,6 +44,8 @@ class decider {
 
   void on(const input::child_done& in);
 
+  void on(const input::launched& in);
+
   void on(const input::durable& in);
 
   void on(const input::steer& in) { emit(steering_body{clean(in.text), in.by}); }
@@ -51,6 +53,10 @@ class decider {
   void on(const input::background_result& in) { emit(background_result_body{in.result}); }
 
   void on(const input::answer& in);
+
+  void on(const input::question_expired& in);
+
+  void on(const input::compacted& in);
 
   void on(const input::deadline& in);
 
@@ -91,11 +97,13 @@ class decider {
 
   void carry_out(const open_call& call, const checked_call& checked);
 
-  void start(const open_call& call, child_order order);
+  void start(const open_call& call, child_order order, bool background = false);
 
   void spawn(const open_call& call, const nlohmann::json& arguments);
 
   void finish_task(const open_call& call, const nlohmann::json& arguments);
+
+  void request_input(const open_call& call, const nlohmann::json& arguments);
 
   void start_function(const open_call& call, const checked_call& checked);
 
@@ -144,6 +152,9 @@ class decider {
   void deliver();
 
   void ask_model();
+
+  // How many of the oldest contents are to be summed up before the next model call; 0: none.
+  [[nodiscard]] std::uint32_t to_compact() const;
 
   void fail(errc code, std::string detail);
 

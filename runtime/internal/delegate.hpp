@@ -23,6 +23,9 @@ struct child_order {
 [[nodiscard]] result<child_order> order_dispatch(const agent_profile& parent,
                                                  const nlohmann::json& arguments);
 
+// True when the arguments of a spawn_subagent call ask for background work.
+[[nodiscard]] bool in_background(const nlohmann::json& arguments);
+
 // spawn_subagent: a profile for this one call. `running` are names that running children have.
 [[nodiscard]] result<child_order> order_spawn(const agent_profile& parent, const nlohmann::json& arguments,
                                               const std::vector<std::string>& running);

@@ -24,6 +24,11 @@ namespace troupe::prompt_text {
 [[nodiscard]] std::string hints(std::span<const steering_body> waiting);
 [[nodiscard]] std::string background_result(const background_result_body& result);
 [[nodiscard]] std::string summary(std::string_view text);
+// Instead of a summary, when there is none.
+[[nodiscard]] std::string cut_off(std::size_t contents);
+// What the model that sums up is told.
+[[nodiscard]] std::string summary_instruction();
+[[nodiscard]] std::string summary_request();
 
 // The last word before the grace call. `code` is a limit.
 [[nodiscard]] std::string grace(errc code, std::string_view message, bool has_finish_task);
@@ -38,6 +43,9 @@ namespace troupe::prompt_text {
 // The result of a child as its parent's model reads it.
 [[nodiscard]] std::string child_result(const std::string& name, const outcome& o);
 [[nodiscard]] std::string spawned_result(const std::string& name, const std::string& model, const outcome& o);
+// A child that works in the background from now on.
+[[nodiscard]] std::string launched(const call_id& task, const std::string& name, const std::string& model,
+                                   bool queued);
 [[nodiscard]] std::string spawn_error(const std::string& name, const std::string& error);
 
 // The system text of an agent that was made up for one call.

@@ -307,7 +307,10 @@ TEST_CASE(
   REQUIRE(waiting->result().has_value());
   CHECK(waiting->result()->failed());
   f.breakable->broken = false;
-  auto next = f.start(build(root()), "next");
+  auto next = f.start(build(fan_out()), "next");
+  CHECK_FALSE(next->result().has_value());
+  f.answer("helper", answer({text_of("again")}));
+  f.answer("root", answer({text_of("the first run goes on to its end")}));
   f.answer("root", answer({text_of("alive")}));
   REQUIRE(next->result().has_value());
   CHECK(next->result()->completed());

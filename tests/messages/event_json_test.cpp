@@ -46,7 +46,7 @@ std::vector<event> all_kinds() {
       answer_body{call, true, "user"},
       steering_body{"faster", "user"},
       background_result_body{call, "scout", outcome::make_cancelled("user", "some")},
-      state_body{"todo", json::array({{{"text", "a"}}})},
+      state_body{"todo", json::array({{{"text", "a"}}}), false},
       compaction_body{12, "short"},
       delivered_body{2, 1},
       warning_body{errc::max_turns, "30 turns", "last one", true},

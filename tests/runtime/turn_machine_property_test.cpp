@@ -75,13 +75,22 @@ class walker {
                                                                      : input::deadline_kind::grace}}
                           : agent_input{input::steer{"hint", "user"}};
     default:
-      switch (roll(8)) {
+      switch (roll(12)) {
       case 0:
         return input::cancel{"user"};
       case 1:
         return input::out_of_budget{"none left"};
       case 2:
         return input::resumed{};
+      case 3:
+        return input::launched{random_call(), "x", "fast", roll(2) == 0};
+      case 4:
+        return input::question_expired{random_call()};
+      case 5:
+        return input::background_result{{random_call(), "x", outcome::make_completed("late")}};
+      case 6:
+        return input::compacted{
+            roll(6), roll(2) == 0 ? std::optional<std::string>{"so far"} : std::nullopt, {}};
       default:
         return input::durable{{random_call()}};
       }
@@ -90,8 +99,8 @@ class walker {
 
   model_response random_answer() {
     static const char* names[] = {"read", "write", "alone", "guarded", "helper", "spawn_subagent", "missing"};
-    static const char* arguments[] = {"{}", R"({"request":"r"})", R"({"name":"x","goal":"g"})", "[1]",
-                                      "{\"cut"};
+    static const char* arguments[] = {"{}", R"({"request":"r"})",
+                                      R"({"name":"x","goal":"g","background":true})", "[1]", "{\"cut"};
     std::vector<part> parts;
     if (roll(2) == 0)
       parts.push_back(text_of("text"));

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/actors/journal.hpp>
 #include <troupe/actors/model_gateway.hpp>
 #include <troupe/actors/observer.hpp>
 #include <troupe/actors/sessions.hpp>
@@ -67,11 +68,19 @@ class held_model final : public model_provider {
 // A memory store whose writes fail while it is broken.
 class breakable_store final : public session_store {
  public:
-  [[nodiscard]] bool immediate() const noexcept override { return true; }
-  status append(const session_id& session, event_batch_ptr batch) override {
+  [[nodiscard]] bool immediate() const noexcept override { return at_once; }
+  result<session_lease> open(const session_id& session, const open_options& options) override {
+    return store_->open(session, options);
+  }
+  void close(const session_id& session, std::uint64_t epoch) override { store_->close(session, epoch); }
+  std::vector<status> append(std::span<const log_write> writes) override {
     if (broken)
-      return error{errc::store_failed, "the disk is full"};
-    return store_->append(session, std::move(batch));
+      return std::vector<status>(writes.size(), error{errc::store_failed, "the disk is full"});
+    return store_->append(writes);
+  }
+  result<std::map<std::string, nlohmann::json>> shared_state(const std::string& user,
+                                                             const std::string& app) override {
+    return store_->shared_state(user, app);
   }
   result<event_page> read(const session_id& session, std::uint64_t after, std::size_t limit) override {
     return store_->read(session, after, limit);
@@ -80,6 +89,7 @@ class breakable_store final : public session_store {
   status remove(const session_id& session) override { return store_->remove(session); }
 
   bool broken = false;
+  bool at_once = true; // otherwise the journal writes it
 
  private:
   std::shared_ptr<session_store> store_ = make_memory_store();
@@ -87,7 +97,9 @@ class breakable_store final : public session_store {
 
 class actor_fixture {
  public:
-  explicit actor_fixture(std::uint32_t places = 1000) {
+  // With `journal` the store is written by a journal, as one that blocks would be.
+  explicit actor_fixture(std::uint32_t places = 1000, bool journal = false) {
+    breakable->at_once = !journal;
     coordinator().clock().current_time += std::chrono::hours{1};
     auto gate = std::make_shared<actors::model_gate>(places);
     gateway = actors::spawn_gateway(system, gate);
@@ -104,12 +116,27 @@ class actor_fixture {
           coordinator().clock().current_time.time_since_epoch())};
     };
     environment->watchers = watchers;
+    environment->owner = "test";
+    if (journal)
+      environment->journal = journal_actor = actors::spawn_journal(system, store, {4096, false});
+    environment_ = environment;
     sessions = actors::spawn_sessions(system, environment);
+    run();
+  }
+
+  // What a crash of the process leaves: the log, and actors that know nothing but it.
+  void restart() {
+    caf::anon_send_exit(sessions, caf::exit_reason::kill);
+    run();
+    model->calls.clear();
+    sessions = actors::spawn_sessions(system, environment_);
     run();
   }
 
   ~actor_fixture() {
     models->end_gateways();
+    if (journal_actor)
+      caf::anon_send_exit(journal_actor, caf::exit_reason::user_shutdown);
     for (const auto& a : {caf::actor_cast<caf::actor>(sessions), caf::actor_cast<caf::actor>(observer),
                           caf::actor_cast<caf::actor>(tools)})
       caf::anon_send_exit(a, caf::exit_reason::user_shutdown);
@@ -145,6 +172,16 @@ class actor_fixture {
     return feed;
   }
 
+  std::shared_ptr<run_feed> resume(agent_profile_ptr root, run_request options = {}) {
+    options.session = session;
+    options.root = std::move(root);
+    auto feed = std::make_shared<run_feed>(session, store);
+    caf::anon_send(sessions, actors::start_run{std::make_shared<const run_request>(std::move(options)),
+                                               std::make_shared<run_feed_writer>(feed)});
+    run();
+    return feed;
+  }
+
   void answer(const std::string& agent, model_response response) {
     auto call = model->waiting(agent);
     REQUIRE_MESSAGE(call != nullptr, "no call of " << agent << " waits");
@@ -161,9 +198,27 @@ class actor_fixture {
     run();
   }
 
-  void cancel(std::optional<agent_id> agent = {}) {
-    caf::anon_send(sessions, actors::cancel_agents{session, std::move(agent), "user"});
+  void cancel(std::optional<agent_id> agent = {}, bool background = false) {
+    caf::anon_send(sessions, actors::cancel_agents{session, std::move(agent), "user", background});
     run();
+  }
+
+  std::vector<background_task> tasks(std::optional<call_id> cancelled = {}) {
+    std::vector<background_task> list;
+    caf::anon_send(sessions, actors::query_tasks{session, std::move(cancelled), "user",
+                                                 [&list](result<std::vector<background_task>> found) {
+                                                   REQUIRE(found.has_value());
+                                                   list = std::move(*found);
+                                                 }});
+    run();
+    return list;
+  }
+
+  bool is_quiet() {
+    auto told = std::make_shared<bool>(false);
+    caf::anon_send(sessions, actors::await_quiet{session, [told] { *told = true; }});
+    run();
+    return *told;
   }
 
   std::vector<event> log() {
@@ -207,7 +262,11 @@ class actor_fixture {
   actors::gateway_handle gateway;
   actors::observer_handle observer;
   actors::tool_pool_handle tools;
+  actors::journal_handle journal_actor;
   actors::sessions_handle sessions;
+
+ private:
+  std::shared_ptr<const actors::supervisor_environment> environment_;
 };
 
 } // namespace troupe::test

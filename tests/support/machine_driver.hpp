@@ -44,7 +44,7 @@ class machine_driver {
   }
 
   std::vector<agent_command> start(std::string request = "go") {
-    return feed(input::start{say(std::move(request)), profile_->kind, 0, false});
+    return feed(input::start{say(std::move(request)), profile_->kind, 0, false, {}});
   }
 
   // Events of one kind.
