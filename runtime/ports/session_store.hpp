@@ -35,7 +35,7 @@ struct session_info {
 struct event_page {
   std::vector<event_batch_ptr> batches; // in order of seq; the first may begin before what was asked for
   bool dropped = false;
-  bool more = false;           // the limit ended the page
+  bool more = false;           // the limit or a hole ended the page: there is more to ask for
   std::uint64_t last_seq = 0;  // of the session, whether or not its events are kept
   agent_number last_agent = 0; // the highest number of an agent so far
 };
@@ -43,9 +43,10 @@ struct event_page {
 enum class when_owned : std::uint8_t { refuse, take_over };
 
 struct open_options {
-  std::string owner{};        // who opens: one engine has one name, unlike that of any other
-  std::string user = "local"; // whose `user:` keys the session reads and writes; fixed when it is first opened
-  std::string app{};          // likewise for `app:` keys
+  std::string owner{}; // who opens: one engine has one name, unlike that of any other
+  std::string user =
+      "local";       // whose `user:` keys the session reads and writes; fixed when it is first opened
+  std::string app{}; // likewise for `app:` keys
   when_owned owned = when_owned::refuse; // another owner that is alive has it open
 };
 
@@ -91,8 +92,8 @@ class session_store {
   [[nodiscard]] virtual result<std::vector<session_info>> sessions() = 0;
 
   // The `user:` and `app:` keys as they are now.
-  [[nodiscard]] virtual result<std::map<std::string, nlohmann::json>> shared_state(const std::string& user,
-                                                                                   const std::string& app) = 0;
+  [[nodiscard]] virtual result<std::map<std::string, nlohmann::json>>
+  shared_state(const std::string& user, const std::string& app) = 0;
 
   // Forgets a session; fails with not_found when there is none and with busy while a writer has it open.
   virtual status remove(const session_id& session) = 0;
