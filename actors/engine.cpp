@@ -77,11 +77,10 @@ class engine_impl final : public actor_engine {
 
   void add_model(engine_model model) override {
     const outside_thread visit;
-    auto gate = std::make_shared<model_gate>(model.max_concurrency);
+    auto gate = std::make_shared<model_gate>(model.limits);
     auto gateway = spawn_gateway(system_, gate);
-    gate->attach(gateway);
     models_->put(model.id, {std::move(model.provider), std::move(model.model), std::move(gate),
-                            std::move(gateway), model.retries, model.max_output_tokens});
+                            std::move(gateway), model.max_output_tokens, std::move(model.fallbacks)});
   }
 
   void start(run_request request, std::shared_ptr<run_feed> feed) override {

@@ -4,8 +4,8 @@
 #pragma once
 
 #include <troupe/runtime/definition.hpp>
+#include <troupe/runtime/model_admission.hpp>
 #include <troupe/runtime/ports/engine.hpp>
-#include <troupe/runtime/retry.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -21,9 +21,9 @@ struct engine_model {
   std::string id;
   std::shared_ptr<model_provider> provider;
   std::string model; // the provider's name
-  std::uint32_t max_concurrency = 16'384;
-  retry_policy retries;
+  model_limits limits;
   std::optional<std::uint32_t> max_output_tokens;
+  std::vector<std::string> fallbacks; // ids of models that are tried in its place once it has failed for good
 };
 
 struct engine_options {

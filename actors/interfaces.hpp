@@ -26,10 +26,13 @@
 
 namespace troupe::actors {
 
-// A place among the calls of a model that may be under way; destroying it frees the place.
+// A place among the calls of a model that may be under way. What became of the call frees it, and so does destroying it:
+// then the call was given up. Thread-safe, but for two of these at once.
 class permit {
  public:
   virtual ~permit() = default;
+  virtual void completed(const usage& used) noexcept = 0;
+  virtual void failed(const model_error& error) noexcept = 0;
 };
 using permit_ptr = std::shared_ptr<permit>;
 
@@ -229,6 +232,7 @@ struct permit_request {
   agent_handle agent;
   std::uint64_t call = 0;
   std::chrono::milliseconds delay{0};
+  std::uint64_t tokens = 0; // that the call may take, where the model's tokens are limited
 };
 // A place has become free.
 struct place_free {};
@@ -239,7 +243,8 @@ struct permit_due {
 
 using gateway_handle = typed<void(permit_request), // queue for a place
                              void(permit_due),     // a request that had to wait is due
-                             void(place_free)>;    // a place may be given
+                             void(place_free),     // a place may be given
+                             void(tick)>;          // the model may be asked again
 
 // Reads a session's log, and becomes its writer when `open` is set. Answered with session_read.
 struct read_session {

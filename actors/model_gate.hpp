@@ -5,43 +5,75 @@
 #pragma once
 
 #include <troupe/actors/interfaces.hpp>
+#include <troupe/runtime/model_admission.hpp>
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 namespace troupe::actors {
+
+// How a model is doing.
+struct gate_status {
+  model_counts counts;
+  breaker_state state = breaker_state::closed;
+  std::uint32_t in_use = 0;
+  std::uint32_t waiting = 0;
+};
 
 // Thread-safe. Lives as long as a permit of it.
 class model_gate : public std::enable_shared_from_this<model_gate> {
  public:
-  explicit model_gate(std::uint32_t places) : places_(places) {}
+  explicit model_gate(model_limits limits)
+      : places_(limits.max_concurrency), counts_tokens_(limits.tokens_per_minute > 0), admission_(limits),
+        restricted_(!admission_.unrestricted()) {}
 
-  // The actor that is told when a place is free and somebody waits. Set once, before the first permit.
-  void attach(const gateway_handle& gateway);
-  // Forgets the actor, so that it may end.
+  // The actor that is told when a place is free and somebody waits, and the clock. Once, before the first permit.
+  void attach(const gateway_handle& gateway, std::function<steady_time()> clock);
+  // Forgets both, so that they may end.
   void detach();
 
-  // A place, or null when none is free or others wait already.
-  [[nodiscard]] permit_ptr try_acquire() { return waiting_.load() > 0 ? nullptr : take(); }
-  // For the gateway, which serves those that wait.
-  [[nodiscard]] permit_ptr take();
+  // A place, or null when none is free, others wait already, or the model is restricted: then the gateway gives it.
+  [[nodiscard]] permit_ptr try_acquire();
 
-  void add_waiting() noexcept { waiting_.fetch_add(1); }
+  // For the gateway, which serves those that wait: a place, or null and when it is worth asking again
+  // (time_point::max(): when a place becomes free).
+  [[nodiscard]] permit_ptr take(steady_time now, std::uint64_t tokens, steady_time& again);
+  void add_waiting();
   void remove_waiting() noexcept { waiting_.fetch_sub(1); }
 
-  [[nodiscard]] std::uint32_t in_use() const noexcept { return in_use_.load(std::memory_order_relaxed); }
+  // See model_admission::retry.
+  [[nodiscard]] model_admission::retry_decision retry(std::uint32_t attempt, const model_error& error,
+                                                      double uniform, std::chrono::milliseconds elapsed);
+
+  // The service is left alone for now.
+  [[nodiscard]] bool is_open() const;
+  // Callers have to say how many tokens a call may take.
+  [[nodiscard]] bool counts_tokens() const noexcept { return counts_tokens_; }
+  [[nodiscard]] gate_status status() const;
 
  private:
   class place;
-  void release() noexcept;
+  friend class place;
+  enum class call_end : std::uint8_t { completed, failed, abandoned };
+  void release(call_end end, std::uint64_t reserved, const usage& used, const model_error* error) noexcept;
+  permit_ptr make_place(std::uint64_t tokens);
+  [[nodiscard]] steady_time now() const;
 
   const std::uint32_t places_;
+  const bool counts_tokens_;
   std::atomic<std::uint32_t> in_use_{0};
   std::atomic<std::uint32_t> waiting_{0};
-  std::mutex mutex_; // only places that somebody waits for pass here
+  std::atomic<std::uint64_t> started_{0};   // calls that did not ask admission_
+  std::atomic<std::uint64_t> completed_{0}; // likewise
+  mutable std::mutex mutex_;                // guards what follows
+  model_admission admission_;
   gateway_handle gateway_;
+  std::function<steady_time()> clock_;
+  std::atomic<bool> restricted_; // written under the mutex
 };
 
 } // namespace troupe::actors

@@ -10,41 +10,114 @@ namespace troupe::actors {
 
 class model_gate::place final : public permit {
  public:
-  explicit place(std::shared_ptr<model_gate> gate) : gate_(std::move(gate)) {}
+  place(std::shared_ptr<model_gate> gate, std::uint64_t tokens) : gate_(std::move(gate)), tokens_(tokens) {}
   place(const place&) = delete;
   place& operator=(const place&) = delete;
-  ~place() override { gate_->release(); }
+  ~place() override { end(call_end::abandoned, {}, nullptr); }
+
+  void completed(const usage& used) noexcept override { end(call_end::completed, used, nullptr); }
+  void failed(const model_error& error) noexcept override { end(call_end::failed, {}, &error); }
 
  private:
+  void end(call_end how, const usage& used, const model_error* error) noexcept {
+    if (auto gate = std::exchange(gate_, nullptr))
+      gate->release(how, tokens_, used, error);
+  }
+
   std::shared_ptr<model_gate> gate_;
+  std::uint64_t tokens_;
 };
 
-permit_ptr model_gate::take() {
-  // Sequentially consistent throughout: a release must see who waits, or who waits must see the place.
-  auto used = in_use_.load();
-  do {
-    if (used >= places_)
-      return nullptr;
-  } while (!in_use_.compare_exchange_weak(used, used + 1));
-  return std::make_shared<place>(shared_from_this());
-}
-
-void model_gate::attach(const gateway_handle& gateway) {
+void model_gate::attach(const gateway_handle& gateway, std::function<steady_time()> clock) {
   std::lock_guard lock{mutex_};
   gateway_ = gateway;
+  clock_ = std::move(clock);
 }
 
 void model_gate::detach() {
   std::lock_guard lock{mutex_};
   gateway_ = nullptr;
+  clock_ = nullptr;
 }
 
-void model_gate::release() noexcept {
+steady_time model_gate::now() const {
+  return clock_ ? clock_() : std::chrono::steady_clock::now();
+}
+
+permit_ptr model_gate::make_place(std::uint64_t tokens) {
+  return std::make_shared<place>(shared_from_this(), tokens);
+}
+
+permit_ptr model_gate::try_acquire() {
+  // Sequentially consistent throughout: a release must see who waits, or who waits must see the place.
+  if (restricted_.load() || waiting_.load() > 0)
+    return nullptr;
+  auto used = in_use_.load();
+  do {
+    if (used >= places_)
+      return nullptr;
+  } while (!in_use_.compare_exchange_weak(used, used + 1));
+  started_.fetch_add(1, std::memory_order_relaxed);
+  return make_place(0);
+}
+
+permit_ptr model_gate::take(steady_time at, std::uint64_t tokens, steady_time& again) {
+  std::lock_guard lock{mutex_};
+  // Counted first: an agent that takes a place directly at the same moment must not find room for both.
+  auto wait = admission_.try_start(at, in_use_.fetch_add(1), tokens);
+  restricted_.store(!admission_.unrestricted());
+  if (wait) {
+    in_use_.fetch_sub(1);
+    again = *wait;
+    return nullptr;
+  }
+  return make_place(tokens);
+}
+
+void model_gate::add_waiting() {
+  waiting_.fetch_add(1);
+  std::lock_guard lock{mutex_};
+  admission_.count_wait();
+}
+
+model_admission::retry_decision model_gate::retry(std::uint32_t attempt, const model_error& error,
+                                                  double uniform, std::chrono::milliseconds elapsed) {
+  std::lock_guard lock{mutex_};
+  return admission_.retry(attempt, error, uniform, elapsed);
+}
+
+bool model_gate::is_open() const {
+  if (!restricted_.load())
+    return false;
+  std::lock_guard lock{mutex_};
+  return admission_.state() == breaker_state::open;
+}
+
+gate_status model_gate::status() const {
+  std::lock_guard lock{mutex_};
+  gate_status s{admission_.counts(), admission_.state(), in_use_.load(), waiting_.load()};
+  s.counts.calls += started_.load();
+  s.counts.completed += completed_.load();
+  return s;
+}
+
+void model_gate::release(call_end end, std::uint64_t reserved, const usage& used,
+                         const model_error* error) noexcept {
   in_use_.fetch_sub(1);
-  if (waiting_.load() == 0)
+  const bool plain = end == call_end::completed && !restricted_.load();
+  if (plain)
+    completed_.fetch_add(1, std::memory_order_relaxed);
+  if ((plain || end == call_end::abandoned) && !restricted_.load() && waiting_.load() == 0)
     return;
   std::lock_guard lock{mutex_};
-  if (gateway_)
+  if (end == call_end::failed)
+    admission_.failed(now(), reserved, *error);
+  else if (end == call_end::abandoned)
+    admission_.abandoned(now(), reserved);
+  else if (!plain)
+    admission_.completed(now(), reserved, used);
+  restricted_.store(!admission_.unrestricted());
+  if (gateway_ && waiting_.load() > 0)
     caf::anon_send(gateway_, place_free{});
 }
 
@@ -68,6 +141,12 @@ class gateway final : public gateway_handle::base {
         },
         [this](const permit_due& due) { queue(due.request); },
         [this](const place_free&) { grant(); },
+        [this](const tick& t) {
+          if (t.generation != tick_generation_)
+            return;
+          tick_at_.reset();
+          grant();
+        },
     };
   }
 
@@ -92,10 +171,11 @@ class gateway final : public gateway_handle::base {
   // the place again.
   void grant() {
     while (!order_.empty()) {
-      auto place = gate_->take();
-      if (place == nullptr)
-        return;
       auto& first = order_.front();
+      auto again = steady_time::max();
+      auto place = gate_->take(actor_time(this), first.requests.front().tokens, again);
+      if (place == nullptr)
+        return ask_again(again);
       auto request = std::move(first.requests.front());
       first.requests.pop_front();
       gate_->remove_waiting();
@@ -109,7 +189,19 @@ class gateway final : public gateway_handle::base {
     }
   }
 
+  // One timer of CAF at a time: for the earliest moment.
+  void ask_again(steady_time at) {
+    if (at == steady_time::max() || (tick_at_ && *tick_at_ <= at))
+      return;
+    tick_at_ = at;
+    const auto time = actor_time(this);
+    send_later(this, at > time ? at - time : std::chrono::steady_clock::duration::zero(),
+               tick{++tick_generation_});
+  }
+
   std::shared_ptr<model_gate> gate_;
+  std::optional<steady_time> tick_at_;
+  std::uint64_t tick_generation_ = 0;
   std::list<line>
       order_; // sessions that wait, the next one first; as many requests as there are waiting agents
   std::unordered_map<session_id, std::list<line>::iterator> lines_;
@@ -117,8 +209,10 @@ class gateway final : public gateway_handle::base {
 
 } // namespace
 
-gateway_handle spawn_gateway(caf::actor_system& system, std::shared_ptr<model_gate> gate) {
-  return system.spawn<gateway>(std::move(gate));
+gateway_handle spawn_gateway(caf::actor_system& system, const std::shared_ptr<model_gate>& gate) {
+  auto actor = system.spawn<gateway>(gate);
+  gate->attach(actor, [&system] { return system.clock().now(); });
+  return actor;
 }
 
 } // namespace troupe::actors

@@ -5,7 +5,6 @@
 
 #include <troupe/actors/interfaces.hpp>
 #include <troupe/actors/model_gate.hpp>
-#include <troupe/runtime/retry.hpp>
 
 #include <map>
 #include <memory>
@@ -13,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace troupe::actors {
 
@@ -22,8 +22,8 @@ struct model_binding {
   std::string model; // the provider's name
   std::shared_ptr<model_gate> gate;
   gateway_handle gateway;
-  retry_policy retries;
   std::optional<std::uint32_t> max_output_tokens;
+  std::vector<std::string> fallbacks; // catalogue ids, tried in order when this model has failed for good
 };
 
 // Thread-safe: models are added while agents run; an agent keeps the binding that it found.
@@ -39,6 +39,15 @@ class shared_models {
     std::lock_guard lock{mutex_};
     auto found = models_.find(id);
     return found == models_.end() ? nullptr : found->second;
+  }
+
+  // How each model is doing, by catalogue id.
+  [[nodiscard]] std::map<std::string, gate_status> status() const {
+    std::lock_guard lock{mutex_};
+    std::map<std::string, gate_status> all;
+    for (const auto& [id, binding] : models_)
+      all.emplace(id, binding->gate->status());
+    return all;
   }
 
   // At shutdown: the gateways end, and nothing refers to them any more.

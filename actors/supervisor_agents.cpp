@@ -173,6 +173,7 @@ void supervisor::restore_child(folded_child child, const agent_profile_ptr& prof
   again.call = child.origin->parent_call;
   again.background = child.started.background;
   count_calls(again, child.state);
+  collector_.restore(child.origin, child.started, activity_state::working, environment_->wall_clock());
   by_call_.emplace(again.call, number);
   if (auto parent = members_.find(again.parent); parent != members_.end() && !again.background)
     ++parent->second.children;
@@ -373,6 +374,8 @@ void supervisor::restart_root() {
   add_member(0, std::move(again), std::move(start));
   if (!started)
     start_root();
+  if (!early_answers_.empty())
+    take_early_answers();
 }
 
 void supervisor::give_up_root(const std::string& why) {

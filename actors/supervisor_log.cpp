@@ -23,6 +23,8 @@ void supervisor::read_log(std::optional<open_options> open) {
 void supervisor::take_contents(result<session_contents> contents) {
   if (phase_ != phase::reading)
     return;
+  if (!contents && epoch_ != 0)
+    return fail_store(contents.failure());
   if (!contents) {
     store_fault_ = contents.failure();
     phase_ = phase::failed;
@@ -38,9 +40,10 @@ void supervisor::take_contents(result<session_contents> contents) {
     else
       adopt(std::move(contents->folded));
   }
-  auto stashed = std::exchange(stashed_, {});
-  for (const auto& later : stashed)
+  replaying_ = true;
+  for (const auto& later : std::exchange(stashed_, {}))
     later();
+  replaying_ = false;
   if (phase_ == phase::failed)
     send(owner_, supervisor_idle{session_}); // the next request gets a fresh try
   else if (quiet())

@@ -81,7 +81,7 @@ void supervisor::route_answer(const answer_question& answer) {
 
 // A child of the run that is being resumed, which the root has not yet asked for.
 bool supervisor::is_coming_back(agent_number number) const {
-  return run_ && early_answers_.size() < questions_.size() &&
+  return run_ && early_answers_.size() <= questions_.size() &&
          std::any_of(lost_children_.begin(), lost_children_.end(),
                      [number](const auto& entry) { return entry.second.state.number == number; });
 }

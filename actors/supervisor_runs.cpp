@@ -74,7 +74,11 @@ void supervisor::take_up_run(const folded_session& lost, waiting_run& next) {
     run.budget->settle(0, usage{lost.run_tokens, 0, 0, 0});
   }
   run.feed->begin(run.origin->run, seq_ + 1);
+  collector_.restore(run.origin, {run.origin->author, "root", run.request->root->model, 0, false},
+                     activity_state::working, environment_->wall_clock());
   run_ = std::move(run);
+  for (const auto& given : run_->request->answers)
+    early_answers_.push_back({session_, given.question, given.value, "user", nullptr});
   restart_root();
 }
 
@@ -271,7 +275,9 @@ void supervisor::suspend(outcome result, std::function<void()> suspended) {
 }
 
 bool supervisor::blocked() const {
-  if (questions_.empty())
+  const auto being_answered = [](const auto& entry) { return entry.second.done != nullptr; };
+  if (questions_.empty() || !early_answers_.empty() ||
+      std::any_of(questions_.begin(), questions_.end(), being_answered))
     return false;
   for (const auto& [number, agent] : members_)
     if (agent.open_calls == 0 || agent.open_calls > agent.asking + agent.children)

@@ -34,6 +34,7 @@ interrupt::~interrupt() {
 
 void interrupt::on_signal(std::function<void()> action) {
   action_.store(std::make_shared<const std::function<void()>>(std::move(action)));
+  signalled_.store(false);
 }
 
 void interrupt::wait() {

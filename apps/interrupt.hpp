@@ -18,7 +18,8 @@ class interrupt {
   interrupt(const interrupt&) = delete;
   interrupt& operator=(const interrupt&) = delete;
 
-  // What the first signal does; called on a thread of its own. Replaces what was set before.
+  // What the next signal does, called on a thread of its own; the one after it ends the program. Replaces what was set
+  // before.
   void on_signal(std::function<void()> action);
   [[nodiscard]] bool was_signalled() const noexcept { return signalled_.load(); }
 

@@ -4,6 +4,7 @@
 #include <troupe/runtime/agent_file.hpp>
 #include <troupe/runtime/config.hpp>
 #include <troupe/runtime/file_text.hpp>
+#include <troupe/runtime/stores/open_store.hpp>
 #include <troupe/runtime/tool_names.hpp>
 
 #include <algorithm>
@@ -36,9 +37,6 @@ deep_agent default_root() {
 // What the file asks for and this version does not have.
 std::vector<std::string> missing_parts(const config& c) {
   std::vector<std::string> missing;
-  if (c.session.store != "memory")
-    missing.push_back("session.store: '" + c.session.store +
-                      "' is not available in this version; use \"memory\".");
   if (c.sandbox.backend != sandbox_backend::none)
     missing.emplace_back("sandbox.backend: there is no sandbox in this version; leave it out.");
   if (!c.mcp_servers.is_null() && !c.mcp_servers.empty())
@@ -57,10 +55,6 @@ std::vector<std::string> unused_parts(const config& c) {
   const config standard;
   if (c.session.max_resident != standard.session.max_resident)
     unused.emplace_back("session.max_resident has no effect in this version.");
-  if (c.run.max_background != standard.run.max_background || c.run.max_wakes != standard.run.max_wakes)
-    unused.emplace_back(
-        "limits.max_background and limits.max_wakes have no effect in this version: there is no "
-        "background work.");
   return unused;
 }
 
@@ -78,18 +72,46 @@ deep_agent root_of(const config& c) {
   root.spawn = c.spawn;
   root.limits = c.limits;
   root.run = c.run;
+  root.compaction = c.compaction;
   root.policy = c.policy;
   if (c.policy_default != policy_decision::allow)
     root.policy.push_back({.tool = "*", .agent = "*", .decision = c.policy_default});
   return root;
 }
 
-result<setup> from_file(const std::string& path, bool strict) {
+// The name of the store; a file in a configuration is relative to its folder.
+std::string stored_name(const std::string& configured, const std::string& asked, const fs::path& folder) {
+  if (!asked.empty())
+    return asked;
+  constexpr std::string_view scheme = "sqlite:";
+  if (configured.starts_with(scheme))
+    if (const fs::path file{configured.substr(scheme.size())}; !file.empty() && file.is_relative())
+      return std::string{scheme} + (folder / file).string();
+  return configured;
+}
+
+// Opens the store. The default one that cannot be opened is no reason not to run: then sessions end with the program.
+status keep_sessions(setup& s, const setup_options& options, const std::string& name, durability how) {
+  if (!options.keeps_sessions)
+    return ok();
+  auto store = open_store(name.empty() ? "sqlite" : name, how);
+  if (!store && !name.empty())
+    return store.failure();
+  if (!store) {
+    s.warnings.push_back("Sessions are kept in memory only: " + store.failure().message);
+    store = open_store("memory", how);
+  }
+  s.runtime.store = std::move(*store);
+  s.durable = !s.runtime.store->immediate();
+  return ok();
+}
+
+result<setup> from_file(const std::string& path, const setup_options& options) {
   config_options how;
   auto text = read_file_text(path, how.max_bytes);
   if (!text)
     return error{errc::bad_config, text.failure().message};
-  how.strict = strict;
+  how.strict = options.strict;
   auto loaded = parse_config(*text, path, how);
   if (has_errors(loaded.issues))
     return error{errc::bad_config, "The configuration cannot be used:\n" + join_issues(loaded.issues)};
@@ -106,6 +128,8 @@ result<setup> from_file(const std::string& path, bool strict) {
   for (const auto& unused : unused_parts(loaded.value))
     s.warnings.push_back(path + ": " + unused);
   s.busy = loaded.value.session.refuse_when_busy ? on_busy::reject : on_busy::wait;
+  s.background = loaded.value.session.background;
+  s.question_timeout = loaded.value.session.question_timeout;
   const auto folder = fs::path{path}.parent_path();
   s.root = root_of(loaded.value);
   s.runtime.models = loaded.value.models;
@@ -119,6 +143,10 @@ result<setup> from_file(const std::string& path, bool strict) {
   if (fs::is_directory(agents))
     s.runtime.agents_folder = agents;
   s.runtime.idle_after = loaded.value.session.idle_after;
+  if (auto kept = keep_sessions(s, options, stored_name(loaded.value.session.store, options.store, folder),
+                                loaded.value.session.how);
+      !kept)
+    return error{errc::bad_config, path + ": session.store: " + kept.failure().message};
   return s;
 }
 
@@ -164,8 +192,11 @@ result<setup> make_setup(const setup_options& options) {
   if (file.empty()) {
     s.root = default_root();
     s.runtime.workspace = ".";
+    s.question_timeout = session_config{}.question_timeout;
+    if (auto kept = keep_sessions(s, options, options.store, durability::strict); !kept)
+      return error{errc::bad_config, kept.failure().message};
   } else {
-    auto loaded = from_file(file, options.strict);
+    auto loaded = from_file(file, options);
     if (!loaded)
       return loaded;
     s = std::move(*loaded);

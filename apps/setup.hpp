@@ -17,6 +17,8 @@ struct setup_options {
   std::string workspace;     // empty: what the configuration says, else the working folder
   std::string model;         // empty: what the configuration says
   std::string agent; // name of the root agent, or of an agent file that is to be the root; empty: the root
+  std::string store; // "memory", "sqlite" or "sqlite:FILE"; empty: what the configuration says
+  bool keeps_sessions = false; // the store is opened; otherwise sessions are in memory
   bool strict = true;
 };
 
@@ -24,6 +26,9 @@ struct setup {
   runtime_options runtime;
   deep_agent root;
   on_busy busy = on_busy::wait;
+  on_background_result background = on_background_result::wake;
+  std::chrono::milliseconds question_timeout{};
+  bool durable = false; // sessions outlive the process
   std::vector<std::string> warnings;
   std::string config_file; // empty: none was read
 };

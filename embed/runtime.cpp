@@ -48,6 +48,11 @@ runtime_core::runtime_core(runtime_options options)
   add_model({.id = "scenario", .provider = "scenario", .description = "embedded: plays rules, needs no key"});
   for (const auto& spec : options_.models)
     add_model(spec);
+  for (const auto& spec : options_.models)
+    for (const auto& other : spec.fallbacks)
+      if (!descriptions_.contains(other) || other == spec.id)
+        throw config_error{{errc::unknown_model, "Model '" + spec.id + "' cannot fall back to '" + other +
+                                                     "': there is no other model of that id."}};
 }
 
 runtime_core::~runtime_core() {
@@ -84,8 +89,12 @@ void runtime_core::add_model(const std::string& id, std::shared_ptr<model_provid
   model.id = id;
   model.provider = std::move(provider);
   model.model = limits.model.empty() ? id : limits.model;
-  model.max_concurrency = limits.max_concurrency;
-  model.retries.max_retries = limits.max_retries;
+  model.limits.max_concurrency = limits.max_concurrency;
+  model.limits.retries.max_retries = limits.max_retries;
+  model.limits.requests_per_minute = limits.requests_per_minute;
+  model.limits.tokens_per_minute = limits.tokens_per_minute;
+  model.limits.call_timeout = limits.call_timeout;
+  model.fallbacks = limits.fallbacks;
   model.max_output_tokens = limits.max_output_tokens;
   engine_->add_model(std::move(model));
   std::lock_guard lock{mutex_};
@@ -172,6 +181,7 @@ agent runtime::create_deep_agent(deep_agent spec) {
   root.temperature = spec.temperature;
   root.output_schema = std::move(spec.output_schema);
   root.limits = spec.limits;
+  root.compaction = std::move(spec.compaction);
   root.before_and_after = std::move(spec.before_and_after);
   if (!spec.policy.empty())
     root.rules = std::make_shared<const policy>(value_or_throw(policy::compile(std::move(spec.policy))));
@@ -271,6 +281,7 @@ run agent::start(content_ptr message, run_options options) const {
   request.user = std::move(options.user);
   request.app = std::move(options.app);
   request.take_over = options.take_over;
+  request.answers = std::move(options.answers);
   request.on_woken_run = [weak = core_, session](std::shared_ptr<run_feed> woken) {
     if (auto alive = weak.lock())
       alive->woken(session, std::move(woken));

@@ -10,12 +10,14 @@
 
 #include <troupe/embed/run.hpp>
 #include <troupe/embed/session.hpp>
+#include <troupe/runtime/compaction.hpp>
 #include <troupe/runtime/definition.hpp>
 #include <troupe/runtime/hooks.hpp>
 #include <troupe/runtime/log.hpp>
 #include <troupe/runtime/policy.hpp>
 #include <troupe/runtime/ports/engine.hpp>
 #include <troupe/runtime/ports/session_store.hpp>
+#include <troupe/runtime/stores/open_store.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -70,6 +72,7 @@ struct deep_agent {
   nlohmann::json output_schema{};
   agent_limits limits{};
   run_limits run{};
+  compaction_rule compaction{}; // when a long conversation is summed up; never by default
   std::vector<policy_rule> policy{};
   std::shared_ptr<const hooks> before_and_after{};
 };
@@ -83,9 +86,10 @@ struct run_options {
   bool suspend_on_question = false;
   std::chrono::milliseconds question_timeout = std::chrono::hours{24 * 7}; // then it counts as not answered
   on_background_result background = on_background_result::wake;
-  std::string user = "local"; // whose `user:` state keys a new session has
-  std::string app{};          // likewise for `app:` keys
-  bool take_over = false;     // from another process that has the session open
+  std::string user = "local";          // whose `user:` state keys a new session has
+  std::string app{};                   // likewise for `app:` keys
+  bool take_over = false;              // from another process that has the session open
+  std::vector<given_answer> answers{}; // to questions of the run that is resumed
 };
 
 class runtime_core;

@@ -5,6 +5,7 @@
 
 #include <troupe/embed/run.hpp>
 #include <troupe/embed/runtime.hpp>
+#include <troupe/embed/session.hpp>
 #include <troupe/messages/event.hpp>
 #include <troupe/messages/outcome.hpp>
 #include <troupe/runtime/definition.hpp>

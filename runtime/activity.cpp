@@ -101,18 +101,18 @@ void activity_counts::add(const event& e) noexcept {
   }
 }
 
-agent_delta& activity_collector::entry(const event& e) {
-  auto [found, fresh] = index_.try_emplace(e.origin->number, pending_.size());
+agent_delta& activity_collector::entry(const event_origin_ptr& origin) {
+  auto [found, fresh] = index_.try_emplace(origin->number, pending_.size());
   if (fresh) {
     pending_.emplace_back();
-    pending_.back().origin = e.origin;
+    pending_.back().origin = origin;
   }
   return pending_[found->second];
 }
 
 void activity_collector::add(const event_batch& batch) {
   for (const auto& e : batch) {
-    auto& d = entry(e);
+    auto& d = entry(e.origin);
     d.origin = e.origin;
     d.changed_at = e.time;
     d.counts.add(e);
@@ -126,9 +126,18 @@ void activity_collector::add(const event_batch& batch) {
   // Only the newest line of the batch is ever shown.
   for (auto e = batch.rbegin(); e != batch.rend(); ++e)
     if (auto line = current_after(*e)) {
-      entry(*e).current = std::move(*line);
+      entry(e->origin).current = std::move(*line);
       break;
     }
+}
+
+void activity_collector::restore(const event_origin_ptr& origin, agent_started_body started,
+                                 activity_state state, timestamp now) {
+  auto& d = entry(origin);
+  d.started = std::move(started);
+  d.started_at = d.changed_at = now;
+  d.state = state;
+  d.current = "resumed";
 }
 
 std::shared_ptr<const activity_delta> activity_collector::take() {

@@ -73,12 +73,15 @@ class activity_collector {
   explicit activity_collector(session_id session) : session_(std::move(session)) {}
 
   void add(const event_batch& batch);
+  // An agent that an earlier process started goes on here; nothing is counted.
+  void restore(const event_origin_ptr& origin, agent_started_body started, activity_state state,
+               timestamp now);
   // What was collected since the last call.
   [[nodiscard]] std::shared_ptr<const activity_delta> take();
   [[nodiscard]] bool empty() const noexcept { return pending_.empty(); }
 
  private:
-  agent_delta& entry(const event& e);
+  agent_delta& entry(const event_origin_ptr& origin);
 
   session_id session_;
   std::vector<agent_delta> pending_;

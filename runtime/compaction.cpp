@@ -29,19 +29,19 @@ std::uint64_t estimate_bytes(const content& c) noexcept {
   return bytes;
 }
 
-std::uint32_t contents_to_compact(const transcript& conversation, std::uint64_t keep_bytes) {
-  if (conversation.size() < 2)
-    return 0;
-  auto first = conversation.size() - 1;
-  auto kept = estimate_bytes(*conversation[first]);
+std::uint32_t contents_to_compact(const transcript& conversation, std::uint64_t keep_bytes,
+                                  bool more_follows) {
+  auto first = conversation.size();
+  std::uint64_t kept = 0;
   while (first > 0) {
     kept += estimate_bytes(*conversation[first - 1]);
-    if (kept > keep_bytes)
+    const bool must_stay = first == conversation.size() && !more_follows;
+    if (kept > keep_bytes && !must_stay)
       break;
     --first;
   }
   // Results belong to the calls before them.
-  while (first > 0 && conversation[first]->role == role::tool)
+  while (first > 0 && first < conversation.size() && conversation[first]->role == role::tool)
     --first;
   return static_cast<std::uint32_t>(first);
 }

@@ -26,7 +26,8 @@ struct compaction_rule {
 [[nodiscard]] std::uint64_t estimate_bytes(const content& c) noexcept;
 
 // How many of the oldest contents can go so that about `keep_bytes` stay: never between calls and their results, and
-// never the last content. 0 when nothing can.
-[[nodiscard]] std::uint32_t contents_to_compact(const transcript& conversation, std::uint64_t keep_bytes);
+// never the last content, unless `more_follows`. 0 when nothing can.
+[[nodiscard]] std::uint32_t contents_to_compact(const transcript& conversation, std::uint64_t keep_bytes,
+                                                bool more_follows = false);
 
 } // namespace troupe

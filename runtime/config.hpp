@@ -7,9 +7,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/runtime/compaction.hpp>
 #include <troupe/runtime/definition.hpp>
 #include <troupe/runtime/load_issue.hpp>
 #include <troupe/runtime/policy.hpp>
+#include <troupe/runtime/stores/open_store.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -32,10 +34,13 @@ struct sandbox_config {
 };
 
 struct session_config {
-  std::string store = "memory";        // or "sqlite:" and a file
+  std::string store; // "memory", "sqlite" or "sqlite:" and a file; empty: sqlite where it works
+  durability how = durability::strict; // what an acknowledged event survives
   std::uint32_t max_resident = 10'000; // sessions kept in memory
   std::chrono::milliseconds idle_after = std::chrono::minutes{10};
   bool refuse_when_busy = false; // a second run of a session is refused, not queued
+  on_background_result background = on_background_result::wake;
+  std::chrono::milliseconds question_timeout = std::chrono::hours{24 * 7};
 };
 
 struct config {
@@ -62,6 +67,7 @@ struct config {
   policy_decision policy_default = policy_decision::allow;
   agent_limits limits; // of the root agent
   run_limits run;      // of a run over all its agents
+  compaction_rule compaction;
   session_config session;
 };
 

@@ -79,4 +79,12 @@ std::string_view to_string(definition_origin origin) noexcept {
   return "code";
 }
 
+std::optional<on_background_result> on_background_result_from_string(std::string_view text) noexcept {
+  if (text == "wake")
+    return on_background_result::wake;
+  if (text == "next_run")
+    return on_background_result::next_run;
+  return std::nullopt;
+}
+
 } // namespace troupe

@@ -33,6 +33,12 @@ struct agent_limits {
   friend bool operator==(const agent_limits&, const agent_limits&) = default;
 };
 
+// What a result of background work does when no run is under way.
+enum class on_background_result : std::uint8_t { wake, next_run };
+
+[[nodiscard]] std::optional<on_background_result>
+on_background_result_from_string(std::string_view text) noexcept;
+
 // Limits of a run over its whole tree of agents.
 struct run_limits {
   std::uint32_t max_children = 10'000;
@@ -56,6 +62,10 @@ struct model_spec {
   std::uint32_t max_concurrency = 16'384;
   std::uint32_t max_retries = 4;
   std::optional<std::uint32_t> max_output_tokens{};
+  std::uint32_t requests_per_minute = 0;                             // 0: no limit
+  std::uint64_t tokens_per_minute = 0;                               // 0: no limit; of input and output
+  std::chrono::milliseconds call_timeout = std::chrono::minutes{30}; // of a call with all its tries and waits
+  std::vector<std::string> fallbacks{}; // ids that are tried once this one has failed for good
 };
 
 enum class definition_origin : std::uint8_t { built_in, project, user, code };

@@ -155,13 +155,13 @@ void decider::ask_model() {
   command(command::call_model{});
 }
 
-// Judged by the conversation before this step's events, which always stay: so a step that adds much is followed by the
-// compaction one turn later.
+// Judged by the conversation before this step's events, which always stay.
 std::uint32_t decider::to_compact() const {
   const auto& rule = profile_.compaction;
   if (rule.above_tokens == 0 || state_.bytes / bytes_per_token <= rule.above_tokens)
     return 0;
-  return contents_to_compact(state_.conversation, rule.keep_tokens * bytes_per_token);
+  const bool more_follows = !out_.events.empty() || !state_.answer.empty();
+  return contents_to_compact(state_.conversation, rule.keep_tokens * bytes_per_token, more_follows);
 }
 
 void decider::fail(errc code, std::string detail) {

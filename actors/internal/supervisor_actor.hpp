@@ -287,6 +287,7 @@ class supervisor final : public supervisor_handle::base {
   phase phase_ = phase::closed;
   std::optional<error> store_fault_;          // the log could not be read: the session takes no runs
   std::deque<std::function<void()>> stashed_; // while the log is read; bounded by max_waiting_runs
+  bool replaying_ = false;                    // those messages are taken now
   std::uint64_t epoch_ = 0;
   std::uint64_t seq_ = 0;
   std::uint64_t durable_seq_ = 0;
@@ -348,6 +349,11 @@ class supervisor final : public supervisor_handle::base {
 
 template <class Message, class Later>
 bool supervisor::ready(const Message& message, Later later, const open_options& options) {
+  // What failed is tried anew for a message that comes later.
+  if (phase_ == phase::failed && epoch_ == 0 && !replaying_) {
+    phase_ = phase::closed;
+    store_fault_.reset();
+  }
   if (phase_ == phase::open || phase_ == phase::failed)
     return true;
   if (phase_ == phase::closed)

@@ -5,11 +5,60 @@
 #include <CLI/App.hpp>
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "commands/commands.hpp"
+#include "crash.hpp"
 #include "workloads.hpp"
 
 namespace troupe::cli {
+namespace {
+
+void add_session_bench(CLI::App& command, action& chosen) {
+  auto session = std::make_shared<bench::session_options>();
+  auto* one = command.add_subcommand("session", "One long session; compares its two halves");
+  one->add_option("--turns", session->turns, "Model calls in all")->check(CLI::Range(4U, 1'000'000U));
+  one->add_option("--store", session->store, "memory, sqlite or sqlite:FILE");
+  one->callback([&chosen, session] { chosen = [session] { return bench::run_session(*session); }; });
+}
+
+void add_crash_bench(CLI::App& command, action& chosen) {
+  auto crash = std::make_shared<bench::crash_options>();
+  auto* killed =
+      command.add_subcommand("crash", "Kills runs at named steps and judges what they leave behind");
+  killed->add_option("--kills", crash->kills, "How often the process is killed")
+      ->check(CLI::Range(0U, 100'000U));
+  killed->add_option("--seed", crash->seed, "Of the moments");
+  killed->add_option("--runs", crash->runs, "Sessions at the least")->check(CLI::Range(1U, 100'000U));
+  killed->add_option("--folder", crash->folder,
+                     "Empty folder for what the runs leave; a temporary one by default");
+  killed->callback([&chosen, crash] { chosen = [crash] { return bench::run_crash(*crash); }; });
+
+  struct worker {
+    bench::crash_worker_options options;
+    std::string step;
+    std::uint32_t nth = 1;
+  };
+  auto w = std::make_shared<worker>();
+  auto* run = command.add_subcommand("crash-worker", "What `crash` kills")->group("");
+  run->add_option("--folder", w->options.folder)->required();
+  run->add_option("--runs", w->options.runs);
+  run->add_option("--step", w->step)
+      ->check(CLI::IsMember(
+          std::vector<std::string>(bench::crash_step_names.begin(), bench::crash_step_names.end())));
+  run->add_option("--nth", w->nth);
+  run->callback([&chosen, w] {
+    chosen = [w] {
+      for (std::size_t i = 0; i < bench::crash_step_names.size(); ++i)
+        if (w->step == bench::crash_step_names[i])
+          w->options.plan = bench::crash_plan{static_cast<bench::crash_step>(i), w->nth};
+      return bench::run_crash_worker(w->options);
+    };
+  });
+}
+
+} // namespace
 
 void add_bench(CLI::App& app, action& chosen) {
   auto* command = app.add_subcommand("bench", "Measure; each prints one line of JSON");
@@ -34,6 +83,9 @@ void add_bench(CLI::App& app, action& chosen) {
   one_shot->add_option("--n", spawn->n, "Children in all")->check(CLI::Range(1UL, 100'000'000UL));
   one_shot->add_option("--batch", spawn->batch, "Children of one turn")->check(CLI::Range(1U, 100'000U));
   one_shot->callback([&chosen, spawn] { chosen = [spawn] { return bench::run_spawn(*spawn); }; });
+
+  add_session_bench(*command, chosen);
+  add_crash_bench(*command, chosen);
 
   auto flood = std::make_shared<bench::flood_options>();
   auto* at_once =

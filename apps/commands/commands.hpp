@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "interrupt.hpp"
@@ -18,10 +19,18 @@ namespace troupe::cli {
 using action = std::function<int()>;
 
 void add_run(CLI::App& app, action& chosen, interrupt& signals);
+void add_sessions(CLI::App& app, action& chosen, interrupt& signals);
+void add_answer(CLI::App& app, action& chosen, interrupt& signals);
+void add_chat(CLI::App& app, action& chosen, interrupt& signals);
 void add_agents(CLI::App& app, action& chosen);
 void add_models(CLI::App& app, action& chosen);
 #ifdef TROUPE_WITH_BENCH
 void add_bench(CLI::App& app, action& chosen);
 #endif
+
+struct setup_options;
+
+// The options that say which agent it is: configuration, agent, model, workspace, store.
+void add_agent_options(CLI::App& command, const std::shared_ptr<setup_options>& setup);
 
 } // namespace troupe::cli

@@ -12,15 +12,12 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
-#include <mutex>
-#include <optional>
 
 #include "commands/commands.hpp"
 #include "exit_code.hpp"
-#include "live_tree.hpp"
 #include "log_file.hpp"
+#include "run_view.hpp"
 #include "setup.hpp"
-#include "surface.hpp"
 #include <unistd.h>
 
 namespace troupe::cli {
@@ -28,16 +25,14 @@ namespace {
 
 constexpr std::size_t max_prompt_bytes = std::size_t{4} << 20;
 constexpr std::size_t max_attachment_bytes = std::size_t{20} << 20;
-constexpr std::chrono::milliseconds redraw{100};
 
 struct run_arguments {
   setup_options setup;
   std::string session;
   std::vector<std::string> attachments;
-  bool events = false;
-  bool quiet = false;
-  std::string output = "text";
+  view_options view;
   std::string log_file;
+  bool take_over = false;
   std::string prompt;
 };
 
@@ -110,98 +105,6 @@ part attach(const std::string& path) {
   return {data_part{type, base64(content), {}}, {}};
 }
 
-void print_line(std::FILE* to, const std::string& line) {
-  std::fprintf(to, "%s\n", line.c_str());
-  std::fflush(to);
-}
-
-// Plain lines for logs and pipes: who begins, who ends, what goes wrong.
-bool worth_a_line(const event& e) {
-  switch (e.kind()) {
-  case event_kind::agent_started:
-  case event_kind::agent_ended:
-  case event_kind::warning:
-  case event_kind::error:
-  case event_kind::question:
-    return true;
-  default:
-    return false;
-  }
-}
-
-void follow_plainly(const run& r, const run_arguments& arguments) {
-  for (const auto& e : r) {
-    if (arguments.events)
-      print_line(stdout, dump_json(shown_json(e)));
-    else if (!arguments.quiet && worth_a_line(e))
-      print_line(stderr, shown_line(e));
-  }
-  if (r.missed() > 0)
-    print_line(stderr,
-               "troupe: " + std::to_string(r.missed()) + " events were no longer kept and are not shown.");
-}
-
-void follow_with_tree(runtime& rt, const run& r) {
-  live_tree tree;
-  while (!r.wait_for(redraw))
-    if (auto snapshot = rt.engine().snapshot(r.session()); snapshot && !snapshot->sessions.empty())
-      tree.show(snapshot->sessions.front());
-}
-
-std::string summary(runtime& rt, const run& r, const outcome& o) {
-  auto snapshot = rt.engine().snapshot(r.session());
-  std::string text = "troupe: " + std::string{to_string(o.status())};
-  if (snapshot && !snapshot->sessions.empty()) {
-    const auto& t = snapshot->sessions.front().totals;
-    text += ", " + std::to_string(t.started) + " agents, " + std::to_string(t.count(event_kind::tool_call)) +
-            " tool calls, " + std::to_string(t.usage.total()) + " tokens";
-  }
-  return text + ", session " + r.session().str();
-}
-
-void print_outcome(const run& r, const outcome& o, const run_arguments& arguments) {
-  if (arguments.output == "json") {
-    nlohmann::json j = o;
-    j["text"] = shown(o.text());
-    if (j.contains("detail"))
-      j["detail"] = shown(o.detail());
-    j["session"] = r.session().str();
-    j["run"] = r.id().str();
-    return print_line(stdout, dump_json(j));
-  }
-  if (o.cancelled() && !o.text().empty())
-    print_line(stderr, "troupe: cancelled; what there is so far:");
-  if (o.failed() && !o.text().empty())
-    print_line(stderr,
-               std::string{"troupe: what there is "} + (o.recovered() ? "after the limit:" : "so far:"));
-  if (!o.text().empty())
-    print_line(stdout, shown(o.text()));
-  if (o.failed())
-    print_line(stderr, "troupe: failed: " + std::string{to_string(o.code())} + ": " + shown(o.detail()));
-}
-
-// Cancels a run that may not have begun yet.
-class canceller {
- public:
-  void follow(const run& r) {
-    std::lock_guard lock{mutex_};
-    run_ = r;
-    if (wanted_)
-      run_->cancel("user");
-  }
-  void cancel() {
-    std::lock_guard lock{mutex_};
-    wanted_ = true;
-    if (run_)
-      run_->cancel("user");
-  }
-
- private:
-  std::mutex mutex_;
-  std::optional<run> run_;
-  bool wanted_ = false;
-};
-
 int run_agent(const run_arguments& arguments, interrupt& signals) {
   auto prepared = make_setup(arguments.setup);
   if (!prepared)
@@ -209,9 +112,9 @@ int run_agent(const run_arguments& arguments, interrupt& signals) {
   for (const auto& warning : prepared->warnings)
     print_line(stderr, "troupe: warning: " + warning);
   auto prompt = arguments.prompt.empty() ? read_stdin() : arguments.prompt;
-  run_options options;
+  auto options = terminal_run_options(*prepared);
   options.session = arguments.session;
-  options.busy = prepared->busy;
+  options.take_over = arguments.take_over;
   for (const auto& path : arguments.attachments)
     options.attachments.push_back(attach(path));
   auto log = make_log(arguments.log_file);
@@ -225,19 +128,10 @@ int run_agent(const run_arguments& arguments, interrupt& signals) {
   auto cancel = std::make_shared<canceller>();
   signals.on_signal([cancel] { cancel->cancel(); });
   auto r = root.run(std::move(prompt), std::move(options));
-  cancel->follow(r);
-  const bool terminal = isatty(STDERR_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
-  if (terminal && !arguments.events && !arguments.quiet)
-    follow_with_tree(rt, r);
-  else
-    follow_plainly(r, arguments);
-  auto o = r.outcome();
+  cancel->follow(rt.session(r.session().str()), r);
+  const int code = show_run(rt, r, arguments.view, arguments.setup);
   signals.on_signal(nullptr);
-  if (!arguments.events)
-    print_outcome(r, o, arguments);
-  if (!arguments.quiet)
-    print_line(stderr, summary(rt, r, o));
-  return to_exit_code(o);
+  return code;
 }
 
 } // namespace
@@ -245,6 +139,7 @@ int run_agent(const run_arguments& arguments, interrupt& signals) {
 void add_run(CLI::App& app, action& chosen, interrupt& signals) {
   auto arguments = std::make_shared<run_arguments>();
   auto& a = *arguments;
+  a.setup.keeps_sessions = true;
   auto* command = app.add_subcommand("run", "Run the root agent on a prompt and print its answer");
   command
       ->add_option("-c,--config", a.setup.config_file,
@@ -252,21 +147,30 @@ void add_run(CLI::App& app, action& chosen, interrupt& signals) {
       ->each([arguments](const std::string&) { arguments->setup.config_given = true; });
   command->add_option("--agent", a.setup.agent, "Agent that is the root: its name, or that of an agent file");
   command->add_option("--model", a.setup.model, "Model of the root agent: an id of the catalogue");
-  command->add_option("--session", a.session, "Name of the session");
+  command->add_option("--session", a.session, "Session to go on with, or the name of a new one");
+  command->add_option(
+      "--store", a.setup.store,
+      "Where sessions are kept: memory, sqlite or sqlite:FILE; what the configuration says by default");
+  command->add_flag("--take-over", a.take_over, "Take the session from another process that has it open");
+  command->add_flag("!--no-wait", a.view.wait,
+                    "Suspend background work instead of waiting for it; `troupe sessions resume` goes on");
   command->add_option("--workspace", a.setup.workspace,
                       "Folder of the file tools; the working folder by default");
   command
       ->add_option("--attach", a.attachments, "File that goes with the prompt (may be given several times)")
       ->allow_extra_args(false);
-  command->add_flag("--events", a.events,
+  command->add_flag("--events", a.view.events,
                     "Print each event as one line of JSON on stdout, instead of the answer");
-  command->add_option("--output", a.output, "Form of the answer")->check(CLI::IsMember({"text", "json"}));
-  command->add_flag("-q,--quiet", a.quiet, "Print the answer only");
+  command->add_option("--output", a.view.output, "Form of the answer")
+      ->check(CLI::IsMember({"text", "json"}));
+  command->add_flag("-q,--quiet", a.view.quiet, "Print the answer only");
   command->add_option("--log", a.log_file, "File for the log, as lines of JSON");
   command->add_flag("!--lenient", a.setup.strict, "Unknown keys of the configuration are warnings");
   command->add_option("prompt", a.prompt, "What the agent is to do; read from stdin when it is left out");
-  command->footer("Exit codes: 0 completed, 1 failed, 2 usage or configuration, 3 cancelled.\n"
-                  "Ctrl-C cancels the run and shows what there is; a second one ends at once.");
+  command->footer(
+      "Exit codes: 0 completed, 1 failed, 2 usage or configuration, 3 cancelled, 4 needs input (the\n"
+      "question is kept, and the command that answers it is printed).\n"
+      "Ctrl-C cancels the run and shows what there is; a second one ends at once.");
   command->callback([&chosen, &signals, arguments] {
     chosen = [&signals, arguments] { return run_agent(*arguments, signals); };
   });

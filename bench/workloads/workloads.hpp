@@ -40,4 +40,12 @@ struct flood_options {
 // counts equal the journal's.
 int run_flood(const flood_options& options);
 
+struct session_options {
+  std::uint32_t turns = 2000;
+  std::string store = "memory"; // see open_store
+};
+
+// A conversation of many runs in one session; compares the CPU of its two halves.
+int run_session(const session_options& options);
+
 } // namespace troupe::bench

@@ -131,6 +131,20 @@ const yaml_key<model_part> model_keys[] = {
      [](yaml_reader& r, const yaml_value& in, model_part& out) {
        r.read(in, out.value.max_retries, 0, 100);
      }},
+    {"requests_per_minute", "number", "0", "Calls that may start in a minute; 0: no limit.",
+     [](yaml_reader& r, const yaml_value& in, model_part& out) {
+       r.read(in, out.value.requests_per_minute, 0, max_count);
+     }},
+    {"tokens_per_minute", "number", "0", "Tokens in and out in a minute; 0: no limit.",
+     [](yaml_reader& r, const yaml_value& in, model_part& out) {
+       r.read(in, out.value.tokens_per_minute, 0, max_tokens);
+     }},
+    {"call_timeout", "duration", "30m", "Time of a call with all its tries and waits.",
+     [](yaml_reader& r, const yaml_value& in, model_part& out) {
+       r.read(in, out.value.call_timeout, milliseconds{0});
+     }},
+    {"fallbacks", "list of ids", "none", "Models that are tried in turn once this one has failed for good.",
+     in_part<&model_spec::fallbacks>},
     {"max_output_tokens", "number", "the provider's", "Tokens of one answer.",
      [](yaml_reader& r, const yaml_value& in, model_part& out) {
        std::uint32_t value = 0;
@@ -282,13 +296,35 @@ void read_policy(yaml_reader& reader, const yaml_value& in, config_draft& draft)
   });
 }
 
+const yaml_key<compaction_rule> compaction_keys[] = {
+    {"above_tokens", "number", "0", "A conversation with more tokens (estimated) is summed up; 0: never.",
+     number<&compaction_rule::above_tokens, std::uint64_t{0}, max_tokens>},
+    {"keep_tokens", "number", "20000", "Tokens of the newest messages that stay as they are.",
+     number<&compaction_rule::keep_tokens, std::uint64_t{0}, max_tokens>},
+    {"model", "text", "the agent's", "Model that sums up.", plain<&compaction_rule::model>},
+};
+
 const yaml_key<session_config> session_keys[] = {
-    {"store", "text", "memory", "`memory`; `sqlite:` and a file is known, and refused by this version.",
+    {"store", "text", "sqlite",
+     "`sqlite`: a file in the user's state folder; `sqlite:` and a file; or `memory`.",
      [](yaml_reader& r, const yaml_value& in, session_config& out) {
-       if (r.read(in, out.store) && out.store != "memory" &&
+       if (r.read(in, out.store) && out.store != "memory" && out.store != "sqlite" &&
            (!out.store.starts_with("sqlite:") || out.store.size() == 7))
-         r.error(in, "expected \"memory\", or \"sqlite:\" and a file, found \"" + out.store + "\".");
+         r.error(in,
+                 "expected \"memory\", \"sqlite\", or \"sqlite:\" and a file, found \"" + out.store + "\".");
      }},
+    {"durability", "strict \\| relaxed \\| memory", "strict",
+     "What a stored event survives: the loss of power, the end of the process, nothing.",
+     [](yaml_reader& r, const yaml_value& in, session_config& out) {
+       (void)r.read_word(in, out.how, durability_from_string, "strict, relaxed or memory");
+     }},
+    {"on_background_result", "wake \\| next_run", "wake",
+     "What a result of background work does when no run is under way: it begins one, or waits for the next.",
+     [](yaml_reader& r, const yaml_value& in, session_config& out) {
+       (void)r.read_word(in, out.background, on_background_result_from_string, "wake or next_run");
+     }},
+    {"question_timeout", "duration", "168h", "After this time a question counts as not answered.",
+     duration<&session_config::question_timeout>},
     {"max_resident", "number", "10000", "Sessions kept in memory; others are read again when they are used.",
      number<&session_config::max_resident, 1U, max_count>},
     {"idle_after", "duration", "10m", "After this time without a run a session may leave memory.",
@@ -363,6 +399,10 @@ const yaml_key<config_draft> root_keys[] = {
      [](yaml_reader& r, const yaml_value& in, config_draft& d) {
        read_limits(r, in, d.value.limits, &d.value.run);
      }},
+    {"compaction", "map", "", "See `compaction`.",
+     [](yaml_reader& r, const yaml_value& in, config_draft& d) {
+       read_map<compaction_rule>(r, in, compaction_keys, d.value.compaction);
+     }},
     {"session", "map", "", "See `session`.",
      [](yaml_reader& r, const yaml_value& in, config_draft& d) {
        read_map<session_config>(r, in, session_keys, d.value.session);
@@ -400,6 +440,7 @@ std::vector<key_section> config_sections() {
       section_of("policy[]", "A rule; `*` and `?` are wildcards in globs.", policy_keys),
       section_of("limits", "Limits of the root agent and of a run over all its agents.", agent_limit_keys),
       section_of("session", "How sessions are kept.", session_keys),
+      section_of("compaction", "When long conversations are summed up.", compaction_keys),
   };
   for (auto& section : out)
     if (section.title == "limits")

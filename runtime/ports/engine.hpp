@@ -22,12 +22,14 @@ namespace troupe {
 
 enum class on_busy : std::uint8_t { wait, reject };
 
-// What a result of background work does when no run is under way.
-enum class on_background_result : std::uint8_t { wake, next_run };
-
 // What becomes of work at shutdown. suspend: it stops without an end in the log, and can be resumed from a store that
 // outlives the process.
 enum class shutdown_mode : std::uint8_t { cancel, wait, suspend };
+
+struct given_answer {
+  call_id question;
+  nlohmann::json value;
+};
 
 struct run_request {
   session_id session{};
@@ -43,9 +45,10 @@ struct run_request {
   on_background_result background = on_background_result::wake;
   // Runs that results of background work set in motion. Called on an actor's thread: short, and never blocks.
   std::function<void(std::shared_ptr<run_feed>)> on_woken_run{};
-  std::string user = "local"; // whose `user:` keys a new session has
-  std::string app{};          // likewise
-  bool take_over = false;     // from another process that has the session open
+  std::string user = "local";          // whose `user:` keys a new session has
+  std::string app{};                   // likewise
+  bool take_over = false;              // from another process that has the session open
+  std::vector<given_answer> answers{}; // to questions of the run that is resumed
 };
 
 enum class task_status : std::uint8_t { queued, running, completed, failed, cancelled };

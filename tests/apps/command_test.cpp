@@ -100,7 +100,9 @@ TEST_CASE("bad configuration: exit 2, with file and line, and what would be righ
       {"name: a\nmodels: {m: {provider: openai, api_key_env: TROUPE_NO_SUCH_KEY}}\n", {"TROUPE_NO_SUCH_KEY"}},
       {"name: a\nsubagents: [{name: a, goal: g}]\n", {"troupe.yaml:2", "subagents"}},
       {"name: a\nsubagents: [{name: glob, goal: g}]\n", {"glob"}},
-      {"name: a\nsession: {store: \"sqlite:x.db\"}\n", {"sqlite", "memory"}},
+      {"name: a\nsession: {store: files}\n", {"troupe.yaml:2", "sqlite", "memory"}},
+      {"name: a\nsession: {durability: some}\n", {"troupe.yaml:2", "strict", "relaxed"}},
+      {"name: a\nsession: {store: \"sqlite:troupe.yaml\"}\n", {"troupe.yaml", "database"}},
       {"name: a\nsandbox: {workspace: ./nowhere}\n", {"nowhere"}},
   };
   for (const auto& row : rows) {

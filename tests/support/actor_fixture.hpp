@@ -101,11 +101,12 @@ class actor_fixture {
   explicit actor_fixture(std::uint32_t places = 1000, bool journal = false) {
     breakable->at_once = !journal;
     coordinator().clock().current_time += std::chrono::hours{1};
-    auto gate = std::make_shared<actors::model_gate>(places);
+    model_limits limits;
+    limits.max_concurrency = places;
+    gate = std::make_shared<actors::model_gate>(limits);
     gateway = actors::spawn_gateway(system, gate);
-    gate->attach(gateway);
     for (const auto* id : {"fast", "strong"})
-      models->put(id, {model, id, gate, gateway, retry_policy{}, {}});
+      models->put(id, {model, id, gate, gateway, {}, {}});
     auto environment = std::make_shared<actors::supervisor_environment>();
     environment->store = store;
     environment->observer = observer = actors::spawn_observer(system, {});
@@ -259,6 +260,7 @@ class actor_fixture {
   std::shared_ptr<actors::shared_models> models = std::make_shared<actors::shared_models>();
   std::shared_ptr<std::atomic<int>> watchers = std::make_shared<std::atomic<int>>(0);
   std::shared_ptr<worker_threads> threads = std::make_shared<worker_threads>(2);
+  std::shared_ptr<actors::model_gate> gate;
   actors::gateway_handle gateway;
   actors::observer_handle observer;
   actors::tool_pool_handle tools;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,6 +46,7 @@ class program {
     open_as(in, O_RDONLY, STDIN_FILENO);
     open_as(out_.string(), O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO);
     open_as(err_.string(), O_WRONLY | O_CREAT | O_TRUNC, STDERR_FILENO);
+    setenv("XDG_STATE_HOME", (folder / "state").c_str(), 1);
     if (chdir(folder.c_str()) != 0)
       _exit(126);
     execv(argv[0], argv.data());

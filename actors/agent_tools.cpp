@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/actors/internal/agent_actor.hpp>
+
+namespace troupe::actors {
+
+void agent::carry_out(command::call_tool& c) {
+  if (refused_by_hook(c))
+    return;
+  auto stop = std::make_shared<std::stop_source>();
+  auto context = std::make_shared<tool_context>();
+  context->session = context_->session;
+  context->agent = origin_->agent;
+  context->agent_name = origin_->author;
+  context->call = c.call;
+  context->stop = stop->get_token();
+  context->deadline = std::chrono::steady_clock::now() + c.tool->annotations.timeout;
+  context->notes = notes();
+  context->state = keys();
+  if (c.tool->annotations.runs_inline)
+    return queue(input::tool_done{c.call, finished(c.name, run_inline(*c.tool, c.arguments, *context))});
+  stops_.emplace(c.call, stop);
+  send(context_->tools, run_job{{c.tool, std::make_shared<const nlohmann::json>(std::move(c.arguments)),
+                                 std::move(context), std::move(stop)},
+                                this});
+}
+
+std::shared_ptr<const std::map<std::string, nlohmann::json>> agent::keys() {
+  if (keys_ == nullptr && !state_.keys.empty())
+    keys_ = std::make_shared<const std::map<std::string, nlohmann::json>>(state_.keys);
+  return keys_;
+}
+
+void agent::take_tool_result(const input::tool_done& answer) {
+  if (auto found = stops_.find(answer.call); found != stops_.end())
+    stops_.erase(found);
+  const auto* call = find_open(state_, answer.call);
+  if (call == nullptr)
+    return;
+  queue(input::tool_done{answer.call, finished(call->name, answer.result)});
+  drain_inbox();
+}
+
+void agent::carry_out(command::cancel_tool& c) {
+  if (auto found = stops_.find(c.call); found != stops_.end()) {
+    found->second->request_stop();
+    stops_.erase(found);
+    send(context_->tools, cancel_job{origin_->agent, c.call});
+  }
+}
+
+tool_result agent::run_inline(const tool_definition& tool, const nlohmann::json& arguments,
+                              tool_context& context) {
+  try {
+    return tool.run(arguments, context);
+  } catch (const std::exception& e) {
+    return tool_result::failure(errc::tool_failed, e.what());
+  } catch (...) {
+    return tool_result::failure(errc::tool_failed, "The tool threw something unknown.");
+  }
+}
+
+bool agent::refused_by_hook(command::call_tool& c) {
+  const auto* h = profile_->before_and_after.get();
+  if (h == nullptr || h->before_tool == nullptr)
+    return false;
+  tool_verdict verdict;
+  auto report = run_hook("before_tool", h->time_limit,
+                         [&] { verdict = h->before_tool(hook_place(), c.name, c.arguments); });
+  note_late(report);
+  if (report.fault || report.late)
+    verdict.deny = (report.fault ? report.fault : report.late)->message;
+  if (verdict.arguments && !verdict.deny) {
+    auto fits = profile_->tools.at(c.name).arguments->validate(*verdict.arguments, errc::bad_arguments,
+                                                               "The arguments that a hook gave to " + c.name);
+    if (fits)
+      c.arguments = std::move(*verdict.arguments);
+    else
+      verdict.deny = fits.failure().message;
+  }
+  if (verdict.deny)
+    queue(input::tool_done{c.call, tool_result::failure(errc::denied, *verdict.deny)});
+  else if (verdict.replace)
+    queue(input::tool_done{c.call, finished(c.name, std::move(*verdict.replace))});
+  return verdict.deny.has_value() || verdict.replace.has_value();
+}
+
+tool_result agent::finished(const std::string& tool, tool_result r) {
+  const auto* h = profile_->before_and_after.get();
+  if (h == nullptr || h->after_tool == nullptr)
+    return r;
+  auto report = run_hook("after_tool", h->time_limit, [&] { h->after_tool(hook_place(), tool, r); });
+  note_late(report);
+  if (report.fault)
+    return tool_result::failure(report.fault->code, report.fault->message);
+  return r;
+}
+
+std::shared_ptr<agent_notes> agent::notes() {
+  if (notes_ == nullptr)
+    notes_ = std::make_shared<agent_notes>();
+  return notes_;
+}
+
+void agent::stop_tools() {
+  for (auto& [call, stop] : stops_)
+    stop->request_stop();
+  stops_.clear();
+}
+
+} // namespace troupe::actors

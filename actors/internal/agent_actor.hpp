@@ -1,0 +1,153 @@
+// The state and the rules of an agent; see agent.hpp. Its parts: the machine and hooks (agent.cpp), model calls and streamed
+// pieces (agent_models.cpp), tools (agent_tools.cpp).
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/actors/agent.hpp>
+#include <troupe/runtime/internal/hook_runner.hpp>
+#include <troupe/runtime/internal/turn_calls.hpp>
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace troupe::actors {
+
+class agent final : public agent_handle::base {
+ public:
+  agent(caf::actor_config& config, agent_start start)
+      : agent_handle::base(config), context_(std::move(start.context)), profile_(std::move(start.profile)),
+        origin_(std::move(start.origin)), begin_(std::move(start.begin)), budget_(std::move(start.budget)),
+        answerable_(start.answerable), resume_(start.resume) {
+    if (start.restored)
+      state_ = std::move(*start.restored);
+    state_.number = start.number;
+    set_handlers(this, [](const caf::down_msg&) {});
+  }
+
+  const char* name() const override { return "agent"; }
+
+  behavior_type make_behavior() override;
+  void on_exit() override;
+
+ private:
+  // -- the machine ------------------------------------------------------------------------------------------------------
+
+  void begin(const input::start& start);
+  void take(const agent_input& in);
+  void queue(agent_input in) { inbox_.push_back(std::move(in)); }
+
+  void drain_inbox();
+  void advance(const agent_input& in);
+
+  // What is temporary is applied here and seen by nobody else.
+  void apply_all(agent_step& step);
+
+  // A root agent of a resumed session takes hints and background results before its first run.
+  void advance_without_profile(const agent_input& in);
+  void end();
+
+  template <class Command>
+  void carry_out(Command&) {}
+
+  void carry_out(command::call_model&) { call_model(); }
+
+  void carry_out(command::cancel_model&);
+  void carry_out(command::await_durability& c) { queue(input::durable{std::move(c.calls)}); }
+
+  // -- models -----------------------------------------------------------------------------------------------------------
+
+  void call_model();
+
+  // A call that sums up the oldest contents. When it cannot be made they are cut off.
+  void carry_out(command::compact& c);
+  void end_compaction(std::optional<std::string> summary, const usage& used);
+  bool bind(const std::string& model);
+  void begin_call(std::shared_ptr<model_request> request);
+  void address_request();
+
+  // The next model in the place of one that has failed for good; false when there is none.
+  bool fall_back(const std::string& why);
+  bool answered_by_hook(model_request& request);
+
+  // The grace call has tokens of its own.
+  bool reserve(const model_request& request);
+  void settle(const usage& used);
+  void acquire(std::chrono::milliseconds delay);
+
+  // An estimate of what the call takes, where somebody asks for it.
+  [[nodiscard]] std::uint64_t expected_tokens() const;
+  void start_call(permit_ptr place);
+  void take_reply(const model_reply& reply);
+  void take_failure(const model_error& failed);
+
+  // -- streamed pieces --------------------------------------------------------------------------------------------------
+
+  void take_piece(const model_piece& piece);
+  void send_partial();
+  void flush_partial();
+
+  // -- tools ------------------------------------------------------------------------------------------------------------
+
+  void carry_out(command::call_tool& c);
+
+  // The state keys as they are now, shared by the calls until one changes.
+  std::shared_ptr<const std::map<std::string, nlohmann::json>> keys();
+  void take_tool_result(const input::tool_done& answer);
+  void carry_out(command::cancel_tool& c);
+  static tool_result run_inline(const tool_definition& tool, const nlohmann::json& arguments,
+                                tool_context& context);
+  bool refused_by_hook(command::call_tool& c);
+
+  // The result as the after_tool hook leaves it.
+  tool_result finished(const std::string& tool, tool_result r);
+  std::shared_ptr<agent_notes> notes();
+  void stop_tools();
+
+  // -- hooks ------------------------------------------------------------------------------------------------------------
+
+  [[nodiscard]] hook_context hook_place() const;
+  void note_late(const hook_report& report);
+  void report_error(const error& what);
+  void run_after_model(model_response& response);
+
+  // The outcome as the after_agent hook leaves it, before its event is made.
+  void run_after_agent(step& decided);
+
+  std::shared_ptr<const session_context> context_;
+  agent_profile_ptr profile_;
+  event_origin_ptr origin_;
+  std::shared_ptr<const input::start> begin_;
+  std::shared_ptr<run_budget> budget_;
+  bool answerable_;
+  bool resume_;
+  agent_state state_;
+  std::deque<agent_input> inbox_; // what the agent tells itself; empty between messages
+
+  std::shared_ptr<const model_binding> binding_;
+  std::shared_ptr<model_request> request_; // of the call that is under way or waits
+  std::unique_ptr<model_call> call_;
+  std::uint64_t call_number_ = 0;
+  std::uint32_t attempt_ = 0;
+  steady_time call_began_{};
+  std::vector<std::string> fallbacks_; // of the model that the call began with
+  std::vector<std::string> tried_;     // of those
+  std::uint64_t reserved_ = 0;
+
+  partial partial_; // pieces that wait for the observer
+  bool partial_in_flight_ = false;
+  std::uint64_t partial_offset_[2] = {0, 0}; // text, thought
+
+  std::uint32_t compacting_ = 0; // contents that the call under way sums up; 0: it is a turn
+
+  std::shared_ptr<const std::map<std::string, nlohmann::json>> keys_;
+  std::map<call_id, std::shared_ptr<std::stop_source>> stops_; // tools that run off the scheduler
+  std::shared_ptr<agent_notes> notes_;
+};
+
+} // namespace troupe::actors

@@ -1,0 +1,42 @@
+// Questions of agents, on a terminal and in messages.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/messages/event.hpp>
+#include <troupe/troupe.hpp>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace troupe::cli {
+
+struct open_question {
+  question_body body;
+  std::string agent; // who asks
+};
+
+// What a session's log says is not yet answered, in the order in which it was asked.
+[[nodiscard]] result<std::vector<open_question>> open_questions(session_store& store,
+                                                                const session_id& session);
+
+// What somebody typed, as the value that the schema asks for: yes and no for a boolean, the text itself for a string,
+// otherwise JSON. A text that is no JSON stands for itself, and the schema's check says what is wrong with it.
+[[nodiscard]] nlohmann::json typed_answer(std::string_view text, const nlohmann::json& schema);
+
+// How to answer: "yes or no", "one of: red, blue", "a number", …; empty for a text.
+[[nodiscard]] std::string answer_hint(const nlohmann::json& schema);
+
+// The question for a terminal.
+[[nodiscard]] std::string question_text(const open_question& question);
+
+// A line from the terminal; nothing at its end, or when `over` says that nobody waits for it any more.
+[[nodiscard]] std::optional<std::string> read_line(const std::function<bool()>& over);
+
+// Puts a question to the terminal until its answer is taken; false when the input ended or nobody waits any more.
+bool ask_on_terminal(session& to, const open_question& question, const std::function<bool()>& over);
+
+} // namespace troupe::cli

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run_view.hpp"
+
+#include <troupe/runtime/json_text.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <atomic>
+#include <cstdio>
+#include <deque>
+#include <thread>
+
+#include "exit_code.hpp"
+#include "live_tree.hpp"
+#include "questions.hpp"
+#include "surface.hpp"
+#include <unistd.h>
+
+namespace troupe::cli {
+namespace {
+
+constexpr std::chrono::milliseconds redraw{100};
+constexpr std::chrono::milliseconds poll_interval{20};
+
+// Plain lines for logs and pipes: who begins, who ends, what goes wrong.
+bool worth_a_line(const event& e) {
+  switch (e.kind()) {
+  case event_kind::agent_started:
+  case event_kind::agent_ended:
+  case event_kind::warning:
+  case event_kind::error:
+  case event_kind::question:
+    return true;
+  default:
+    return false;
+  }
+}
+
+void show_event(const event& e, const view_options& options) {
+  if (options.events)
+    print_line(stdout, dump_json(shown_json(e)));
+  else if (!options.quiet && worth_a_line(e))
+    print_line(stderr, shown_line(e));
+}
+
+void tell_missed(const run& r) {
+  if (r.missed() > 0)
+    print_line(stderr,
+               "troupe: " + std::to_string(r.missed()) + " events were no longer kept and are not shown.");
+}
+
+// Questions as they come, from the dispatcher's thread to the terminal's.
+class question_queue {
+ public:
+  void take(const event& e) {
+    std::lock_guard lock{mutex_};
+    if (const auto* question = e.as<question_body>())
+      open_.push_back({*question, e.author()});
+    else if (const auto* answer = e.as<answer_body>())
+      std::erase_if(open_, [&](const open_question& q) { return q.body.question == answer->question; });
+    else if (const auto* r = e.as<tool_result_body>())
+      std::erase_if(open_, [&](const open_question& q) { return q.body.question == r->call; });
+  }
+  std::optional<open_question> next() {
+    std::lock_guard lock{mutex_};
+    if (open_.empty())
+      return std::nullopt;
+    auto question = std::move(open_.front());
+    open_.pop_front();
+    return question;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::deque<open_question> open_;
+};
+
+// Draws the tree, or prints lines, until the run has ended, and puts questions to the person before the terminal.
+void follow_on_terminal(runtime& rt, run& r, session& s, const view_options& options) {
+  auto questions = std::make_shared<question_queue>();
+  const bool plain = options.events || options.quiet;
+  r.on_event([questions, options, plain](const event& e) {
+    questions->take(e);
+    if (plain)
+      show_event(e, options);
+  });
+  // A run that was resumed may have been asking for long.
+  auto old = open_questions(*rt.engine().store(), r.session());
+  std::deque<open_question> waiting;
+  if (old)
+    waiting.assign(old->begin(), old->end());
+  auto over = [&r] { return r.wait_for(std::chrono::milliseconds{0}); };
+  live_tree tree;
+  while (!r.wait_for(redraw)) {
+    auto question = questions->next();
+    if (!question && !waiting.empty()) {
+      question = std::move(waiting.front());
+      waiting.pop_front();
+    }
+    if (question) {
+      tree.clear();
+      ask_on_terminal(s, *question, over);
+    } else if (auto snapshot = plain ? activity_snapshot{} : rt.engine().snapshot(r.session()).value_or({});
+               !snapshot.sessions.empty()) {
+      tree.show(snapshot.sessions.front());
+    }
+  }
+}
+
+void follow_plainly(const run& r, const view_options& options) {
+  for (const auto& e : r)
+    show_event(e, options);
+  tell_missed(r);
+}
+
+std::string summary(runtime& rt, const run& r, const outcome& o) {
+  auto snapshot = rt.engine().snapshot(r.session());
+  std::string text = "troupe: " + std::string{to_string(o.status())};
+  if (snapshot && !snapshot->sessions.empty()) {
+    const auto& t = snapshot->sessions.front().totals;
+    text += ", " + std::to_string(t.started) + " agents, " + std::to_string(t.count(event_kind::tool_call)) +
+            " tool calls, " + std::to_string(t.usage.total()) + " tokens";
+  }
+  return text + ", session " + r.session().str();
+}
+
+void print_outcome(const run& r, const outcome& o, const view_options& options) {
+  if (options.output == "json") {
+    nlohmann::json j = o;
+    j["text"] = shown(o.text());
+    if (j.contains("detail"))
+      j["detail"] = shown(o.detail());
+    j["session"] = r.session().str();
+    j["run"] = r.id().str();
+    return print_line(stdout, dump_json(j));
+  }
+  if (o.cancelled() && !o.text().empty())
+    print_line(stderr, "troupe: cancelled; what there is so far:");
+  if (o.failed() && !o.text().empty())
+    print_line(stderr,
+               std::string{"troupe: what there is "} + (o.recovered() ? "after the limit:" : "so far:"));
+  if (!o.text().empty())
+    print_line(stdout, shown(o.text()));
+  if (o.failed() && o.code() != errc::needs_input)
+    print_line(stderr, "troupe: failed: " + std::string{to_string(o.code())} + ": " + shown(o.detail()));
+}
+
+void print_questions(runtime& rt, const session_id& id, const setup_options& setup) {
+  auto open = open_questions(*rt.engine().store(), id);
+  if (!open)
+    return print_line(stderr, "troupe: the questions cannot be read: " + shown(open.failure().message));
+  print_line(stderr, "troupe: the run waits for " + std::to_string(open->size()) +
+                         (open->size() == 1 ? " answer" : " answers") + " and is kept:");
+  for (const auto& question : *open) {
+    print_line(stderr, "  " + question_text(question));
+    print_line(stderr, "    " + shown(answer_command(id, question.body, setup)));
+  }
+}
+
+int show_one(runtime& rt, run& r, session& s, const view_options& options, const setup_options& setup) {
+  if (is_interactive())
+    follow_on_terminal(rt, r, s, options);
+  else
+    follow_plainly(r, options);
+  const auto o = r.outcome();
+  if (!options.events)
+    print_outcome(r, o, options);
+  if (!o.completed() && o.failed() && o.code() == errc::needs_input)
+    print_questions(rt, r.session(), setup);
+  else if (!options.quiet)
+    print_line(stderr, summary(rt, r, o));
+  return to_exit_code(o);
+}
+
+std::string quoted(const std::string& text) {
+  std::string out = "'";
+  for (char c : text)
+    out += c == '\'' ? std::string{"'\\''"} : std::string(1, c);
+  return out + "'";
+}
+
+std::string example_value(const nlohmann::json& schema) {
+  if (schema.is_object()) {
+    if (auto words = schema.find("enum"); words != schema.end() && words->is_array() && !words->empty())
+      return dump_json(words->front());
+    const auto type = schema.value("type", nlohmann::json{});
+    if (type == "boolean")
+      return "true";
+    if (type == "number" || type == "integer")
+      return "1";
+    if (type == "object")
+      return "{…}";
+    if (type == "array")
+      return "[…]";
+  }
+  return "\"…\"";
+}
+
+} // namespace
+
+void print_line(std::FILE* to, const std::string& line) {
+  std::fprintf(to, "%s\n", line.c_str());
+  std::fflush(to);
+}
+
+bool is_interactive() {
+  return isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0 && isatty(STDERR_FILENO) != 0;
+}
+
+std::string answer_command(const session_id& session, const question_body& question,
+                           const setup_options& setup) {
+  auto text = "troupe answer " + session.str() + " " + question.question.str() + " " +
+              quoted(example_value(question.schema));
+  auto option = [&text](const char* name, const std::string& value) {
+    if (!value.empty())
+      text += std::string{" "} + name + " " + quoted(value);
+  };
+  option("-c", setup.config_file);
+  option("--agent", setup.agent);
+  option("--model", setup.model);
+  option("--workspace", setup.workspace);
+  option("--store", setup.store);
+  return text;
+}
+
+void canceller::follow(const session& s, const run&) {
+  std::lock_guard lock{mutex_};
+  session_ = s;
+  if (wanted_)
+    session_->cancel("user");
+}
+
+void canceller::cancel() {
+  std::lock_guard lock{mutex_};
+  wanted_ = true;
+  if (session_)
+    session_->cancel("user");
+}
+
+run_options terminal_run_options(const setup& prepared) {
+  run_options options;
+  options.busy = prepared.busy;
+  options.background = prepared.background;
+  options.question_timeout = prepared.question_timeout;
+  options.answerable = is_interactive() || prepared.durable;
+  options.suspend_on_question = !is_interactive();
+  return options;
+}
+
+int show_run(runtime& rt, run r, const view_options& options, const setup_options& setup) {
+  auto s = rt.session(r.session().str());
+  // Runs that background results set in motion come one after the other.
+  auto woken = std::make_shared<std::deque<run>>();
+  auto mutex = std::make_shared<std::mutex>();
+  s.on_run([woken, mutex](run next) {
+    std::lock_guard lock{*mutex};
+    woken->push_back(std::move(next));
+  });
+  int code = show_one(rt, r, s, options, setup);
+  if (code == exit_needs_input)
+    return code;
+  if (!options.wait) {
+    s.suspend();
+    return code;
+  }
+  std::shared_ptr<std::atomic<bool>> quiet;
+  for (;;) {
+    if (quiet == nullptr) {
+      quiet = std::make_shared<std::atomic<bool>>(false);
+      rt.engine().when_quiet(s.id(), [quiet] { quiet->store(true); });
+    }
+    std::this_thread::sleep_for(poll_interval);
+    const bool done = quiet->load();
+    std::optional<run> next;
+    {
+      std::lock_guard lock{*mutex};
+      if (!woken->empty()) {
+        next = std::move(woken->front());
+        woken->pop_front();
+      }
+    }
+    if (next) {
+      code = std::max(code, show_one(rt, *next, s, options, setup));
+      quiet.reset();
+    } else if (done) {
+      return code;
+    }
+  }
+}
+
+} // namespace troupe::cli
