@@ -453,14 +453,88 @@ TEST_CASE("a session whose log has a hole is not opened, and others are") {
   CHECK(seqs.back() == 0);
 }
 
+TEST_CASE("a long log with a hole gives all that is before it and after it") {
+  temporary_folder folder;
+  const auto file = folder.path() / "store.db";
+  {
+    auto store = open_store(file);
+    log_writer log{*store, "s"};
+    std::vector<log_write> writes;
+    for (int i = 0; i < 300; ++i)
+      writes.push_back(log.next(texts(1)));
+    for (const auto& answer : store->append(writes))
+      REQUIRE(answer);
+  }
+  std::uint64_t lost = 0;
+  SUBCASE("at a mark") {
+    lost = 128;
+  }
+  SUBCASE("between marks") {
+    lost = 150;
+  }
+  SUBCASE("after the last mark") {
+    lost = 299;
+  }
+  SUBCASE("at the end") {
+    lost = 300;
+  }
+  raw_database{file}.run("DELETE FROM batch WHERE first_seq=" + std::to_string(lost));
+  auto store = open_store(file);
+  auto seqs = stored_seqs(*store, session_id{"s"}, 10);
+  REQUIRE_FALSE(seqs.empty());
+  CHECK(seqs.back() == 0);
+  seqs.pop_back();
+  CHECK(seqs == up_to(lost - 1));
+  if (lost < 300) {
+    auto page = store->read(session_id{"s"}, lost, 1000);
+    REQUIRE(page);
+    CHECK(page->batches.size() == 300 - lost);
+    CHECK_FALSE(page->more);
+  }
+  log_writer log{*store, "s"};
+  REQUIRE_FALSE(log.opened);
+  CHECK(contains(log.opened.failure().message, "event " + std::to_string(lost) + ";"));
+  CHECK(store->remove(session_id{"s"}));
+  CHECK(store->sessions()->empty());
+  auto opened = internal::sqlite_connection::open(file, file.string(), SQLITE_OPEN_READONLY, {});
+  REQUIRE(opened);
+  CHECK(opened->text("SELECT count(*) FROM batch") == "0");
+}
+
+TEST_CASE("a group that fails leaves nothing behind that later appends would trip over") {
+  temporary_folder folder;
+  const auto file = folder.path() / "store.db";
+  auto made =
+      make_sqlite_store({.path = file, .busy_timeout = std::chrono::milliseconds{20}, .max_bytes = 300'000});
+  REQUIRE(made);
+  log_writer a{**made, "a"};
+  log_writer b{**made, "b"};
+  REQUIRE(a.append(texts(2)));
+  REQUIRE(b.append(texts(1)));
+  const auto was = a.last_seq;
+  const std::vector<log_write> group{a.next(texts(1)), a.next(texts(1)),
+                                     a.next(texts(1, std::string(400'000, 'x')))};
+  for (const auto& answer : (*made)->append(group))
+    CHECK_FALSE(answer);
+  a.last_seq = was;
+  for (int i = 0; i < 70; ++i) {
+    REQUIRE(a.append(texts(1)));
+    REQUIRE(b.append(texts(1)));
+  }
+  CHECK(stored_seqs(**made, a.session(), 5) == up_to(72));
+  CHECK(stored_seqs(**made, b.session(), 5) == up_to(71));
+  a.reopen();
+  CHECK(a.opened);
+}
+
 TEST_CASE("a write that the database refuses is undone and left out, and the others of its group go in") {
   temporary_folder folder;
   const auto file = folder.path() / "store.db";
   auto store = open_store(file);
   log_writer a{*store, "a"};
   log_writer b{*store, "b"};
-  raw_database{file}.run(
-      "INSERT INTO batch (session, first_seq, last_seq, agent, events) VALUES (1, 1, 1, 0, '[]')");
+  raw_database{file}.run("CREATE TRIGGER no BEFORE INSERT ON batch WHEN new.session=1"
+                         " BEGIN SELECT raise(ABORT, 'not this one'); END");
   const auto answers = store->append(
       std::vector<log_write>{b.next(texts(1)), a.next(texts(1)), a.next(texts(1)), b.next(texts(1))});
   CHECK(answers[0]);

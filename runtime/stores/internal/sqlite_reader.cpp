@@ -28,8 +28,9 @@ sqlite_reader::sqlite_reader(sqlite_connection connection, std::shared_ptr<insta
     : connection_(std::move(connection)), lock_(std::move(lock)),
       find_(connection_, "SELECT number, last_seq, last_agent, last_batch FROM session WHERE id=?1"),
       chain_(connection_), events_(connection_, "SELECT events FROM batch WHERE number=?1"),
-      sessions_(connection_,
-                "SELECT id, last_seq, last_time, root, live_agents, epoch, instance FROM session ORDER BY id"),
+      sessions_(
+          connection_,
+          "SELECT id, last_seq, last_time, root, live_agents, epoch, instance FROM session ORDER BY id"),
       state_(connection_, "SELECT key, value FROM shared_state WHERE value IS NOT NULL AND"
                           " ((scope='user' AND name=?1) OR (scope='app' AND name=?2))") {}
 

@@ -117,7 +117,8 @@ error sqlite_writer::name_hole(const session_id& session, const session_row& row
   }
   if (last < row.last_seq)
     return missing_events(session, connection_.file(), last + 1, row.last_seq);
-  return {errc::store_corrupt, "The log of session '" + session.str() + "' in " + connection_.file().string() +
+  return {errc::store_corrupt, "The log of session '" + session.str() + "' in " +
+                                   connection_.file().string() +
                                    " is not in order; it can be read, and not continued."};
 }
 
@@ -184,7 +185,8 @@ sqlite_writer::step sqlite_writer::append_group(std::span<const log_write> write
   return how;
 }
 
-sqlite_writer::step sqlite_writer::append_all(std::span<const log_write> writes, std::vector<status>& answers) {
+sqlite_writer::step sqlite_writer::append_all(std::span<const log_write> writes,
+                                              std::vector<status>& answers) {
   auto broken = [&answers](const error& why) {
     for (auto& answer : answers)
       if (answer)
@@ -232,8 +234,8 @@ sqlite_writer::step_result sqlite_writer::append_one(const log_write& write) {
   const auto facts = facts_of(batch);
   const auto& last = batch.back();
   const auto since_mark = (session.end.since_mark + 1) % batches_per_mark;
-  int code = head_.run(last.seq, last.time.time_since_epoch().count(), last.origin->number, facts.live, next_batch_,
-                       since_mark, session.number, write.epoch, batch.front().seq - 1);
+  int code = head_.run(last.seq, last.time.time_since_epoch().count(), last.origin->number, facts.live,
+                       next_batch_, since_mark, session.number, write.epoch, batch.front().seq - 1);
   if (code == SQLITE_OK && connection_.changes() == 0)
     return {step::refused, refusal(write, session.number)};
   if (code == SQLITE_OK && facts.root != nullptr)
@@ -254,8 +256,9 @@ sqlite_writer::step_result sqlite_writer::append_one(const log_write& write) {
 int sqlite_writer::write_batch(const event_batch& batch, open_session& session) {
   const chain_end end{next_batch_, (session.end.since_mark + 1) % batches_per_mark};
   write_batch_text(batch, text_);
-  const int code = batch_.run(next_batch_, session.number, batch.front().seq, batch.back().seq,
-                              batch.front().origin->number, session.end.last_batch, end.since_mark == 0, text_);
+  const int code =
+      batch_.run(next_batch_, session.number, batch.front().seq, batch.back().seq,
+                 batch.front().origin->number, session.end.last_batch, end.since_mark == 0, text_);
   if (code == SQLITE_OK) {
     moved_.emplace_back(&session, std::exchange(session.end, end));
     ++next_batch_;
