@@ -13,10 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include <stdlib.h>
-
 #include "measure.hpp"
 #include "workloads.hpp"
+#include <stdlib.h>
 
 namespace troupe::bench {
 namespace {
@@ -48,9 +47,11 @@ class scratch_folder {
 class raw_inserts {
  public:
   static std::optional<raw_inserts> open(const fs::path& file) {
-    auto opened = internal::sqlite_connection::open(file, file.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
-    if (!opened || opened->run("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE log (number INTEGER"
-                               " PRIMARY KEY, session TEXT, seq INTEGER, events TEXT)") != SQLITE_OK)
+    auto opened = internal::sqlite_connection::open(file, file.string(),
+                                                    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
+    if (!opened ||
+        opened->run("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE log (number INTEGER"
+                    " PRIMARY KEY, session TEXT, seq INTEGER, events TEXT)") != SQLITE_OK)
       return std::nullopt;
     return raw_inserts{std::move(*opened)};
   }
@@ -58,7 +59,8 @@ class raw_inserts {
   bool insert(const std::vector<log_write>& writes, const std::vector<std::string>& texts) {
     bool good = connection_.run("BEGIN IMMEDIATE") == SQLITE_OK;
     for (std::size_t i = 0; i < writes.size(); ++i)
-      good = good && insert_.run(writes[i].session.str(), writes[i].batch->front().seq, texts[i]) == SQLITE_OK;
+      good =
+          good && insert_.run(writes[i].session.str(), writes[i].batch->front().seq, texts[i]) == SQLITE_OK;
     return good && connection_.run("COMMIT") == SQLITE_OK;
   }
 
