@@ -46,11 +46,6 @@ void for_each_store(const std::function<void(session_store&)>& check) {
   }
 }
 
-errc code_of(const status& s) {
-  REQUIRE_FALSE(s);
-  return s.failure().code;
-}
-
 open_options owner(std::string name, when_owned owned = when_owned::refuse) {
   return {.owner = std::move(name), .owned = owned};
 }
