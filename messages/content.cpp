@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/messages/content.hpp>
+#include <troupe/messages/internal/json_fields.hpp>
 
 #include <nlohmann/json.hpp>
 
-#include <string_view>
-#include <type_traits>
 #include <utility>
 
 namespace troupe {
@@ -66,33 +65,7 @@ std::string_view to_string(role r) noexcept {
 }
 
 void to_json(nlohmann::json& j, const part& p) {
-  std::visit(
-      [&j](const auto& value) {
-        using type = std::decay_t<decltype(value)>;
-        if constexpr (std::is_same_v<type, text_part>) {
-          j = {{"type", "text"}, {"text", value.text}};
-        } else if constexpr (std::is_same_v<type, thought_part>) {
-          j = {{"type", "thought"}, {"text", value.text}};
-        } else if constexpr (std::is_same_v<type, tool_call_part>) {
-          j = {{"type", "tool_call"},
-               {"call_id", value.call.str()},
-               {"name", value.name},
-               {"arguments", value.arguments}};
-        } else if constexpr (std::is_same_v<type, tool_result_part>) {
-          j = {{"type", "tool_result"},
-               {"call_id", value.call.str()},
-               {"name", value.name},
-               {"text", value.text}};
-          if (value.is_error)
-            j["is_error"] = true;
-        } else {
-          j = {{"type", "data"}, {"mime_type", value.mime_type}};
-          j[value.uri.empty() ? "data" : "uri"] = value.uri.empty() ? value.base64 : value.uri;
-        }
-      },
-      p.value);
-  if (!p.blob.empty())
-    j["blob"] = p.blob;
+  internal::write_tree(j, p);
 }
 
 void from_json(const nlohmann::json& j, part& p) {
@@ -100,7 +73,7 @@ void from_json(const nlohmann::json& j, part& p) {
 }
 
 void to_json(nlohmann::json& j, const content& c) {
-  j = {{"role", to_string(c.role)}, {"parts", c.parts}};
+  internal::write_tree(j, c);
 }
 
 void from_json(const nlohmann::json& j, content& c) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/messages/event.hpp>
+#include <troupe/messages/internal/json_fields.hpp>
 
 #include <array>
 #include <type_traits>
@@ -23,86 +24,6 @@ std::string text_of(const json& j, const char* key) {
 
 errc code_of(const json& j) {
   return errc_from_string(j.value("code", std::string{})).value_or(errc::internal);
-}
-
-void set_blob(json& j, const std::string& blob) {
-  if (!blob.empty())
-    j["blob"] = blob;
-}
-
-json body_json(const user_message_body& b) {
-  return *b.content;
-}
-json body_json(const model_text_body& b) {
-  json j = {{"turn", b.turn}, {"text", b.text}};
-  set_blob(j, b.blob);
-  return j;
-}
-json body_json(const thought_body& b) {
-  json j = {{"turn", b.turn}, {"text", b.text}};
-  set_blob(j, b.blob);
-  return j;
-}
-json body_json(const tool_call_body& b) {
-  json j = {{"turn", b.turn}, {"call_id", b.call.str()}, {"name", b.name}, {"arguments", b.arguments}};
-  set_blob(j, b.blob);
-  return j;
-}
-json body_json(const tool_result_body& b) {
-  json j = {{"call_id", b.call.str()}, {"name", b.name}, {"text", b.text}};
-  if (b.is_error)
-    j["is_error"] = true;
-  if (b.code)
-    j["code"] = to_string(*b.code);
-  return j;
-}
-json body_json(const agent_started_body& b) {
-  json j = {{"name", b.name}, {"kind", b.kind}, {"model", b.model}, {"parent", b.parent}};
-  if (b.background)
-    j["background"] = true;
-  return j;
-}
-json body_json(const agent_ended_body& b) {
-  return {{"outcome", b.outcome}, {"turns", b.turns}};
-}
-json body_json(const question_body& b) {
-  return {
-      {"question_id", b.question.str()}, {"message", b.message}, {"schema", b.schema}, {"reason", b.reason}};
-}
-json body_json(const answer_body& b) {
-  return {{"question_id", b.question.str()}, {"value", b.value}, {"by", b.by}};
-}
-json body_json(const steering_body& b) {
-  return {{"text", b.text}, {"by", b.by}};
-}
-json body_json(const background_result_body& b) {
-  return {{"task_id", b.task.str()}, {"name", b.name}, {"outcome", b.outcome}};
-}
-json body_json(const state_body& b) {
-  json j = {{"key", b.key}, {"value", b.value}};
-  if (b.found)
-    j["found"] = true;
-  return j;
-}
-json body_json(const compaction_body& b) {
-  return {{"contents", b.contents}, {"summary", b.summary}};
-}
-json body_json(const delivered_body& b) {
-  return {{"hints", b.hints}, {"background_results", b.background_results}};
-}
-json body_json(const warning_body& b) {
-  json j = {{"code", to_string(b.code)}, {"message", b.message}};
-  if (!b.note.empty())
-    j["note"] = b.note;
-  if (b.grace)
-    j["grace"] = true;
-  return j;
-}
-json body_json(const error_body& b) {
-  return {{"code", to_string(b.code)}, {"message", b.message}};
-}
-json body_json(const other_body& b) {
-  return b.body;
 }
 
 template <class T>
@@ -191,12 +112,6 @@ event_body parse_body(event_kind kind, const std::string& name, const json& j) {
   }
 }
 
-std::string kind_name(const event& e) {
-  if (const auto* other = e.as<other_body>())
-    return other->kind;
-  return std::string{to_string(e.kind())};
-}
-
 } // namespace
 
 std::string_view to_string(event_kind k) noexcept {
@@ -215,21 +130,12 @@ std::string event::id() const {
 }
 
 void to_json(json& j, const event& e) {
-  const auto& o = *e.origin;
-  j = {{"seq", e.seq},
-       {"id", e.id()},
-       {"session_id", o.session.str()},
-       {"run_id", o.run.str()},
-       {"time", e.time.time_since_epoch().count()},
-       {"author", o.author},
-       {"agent_id", o.agent.str()},
-       {"branch", o.branch},
-       {"kind", kind_name(e)},
-       {"body", std::visit([](const auto& body) { return body_json(body); }, e.body)}};
-  if (!o.parent_call.empty())
-    j["parent_call_id"] = o.parent_call.str();
-  if (e.usage != usage{})
-    j["usage"] = e.usage;
+  internal::write_tree(j, e);
+}
+
+void append_json(std::string& out, const event& e) {
+  internal::text_object o{out};
+  internal::write_fields(o, e);
 }
 
 void from_json(const json& j, event& e) {

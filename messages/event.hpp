@@ -223,6 +223,10 @@ void to_json(nlohmann::json& j, const event& e);
 void from_json(const nlohmann::json& j, event& e);
 void to_json(nlohmann::json& j, const partial& p);
 
+// Appends the JSON text of an event, without a tree in between: it parses to what to_json gives. Bytes that are not
+// UTF-8 become U+FFFD.
+void append_json(std::string& out, const event& e);
+
 // One line for people and logs: "12:00:01.250 analyst.checker  tool_call  read_file {"path":"a.txt"}".
 // Control characters are shown as escapes, and long bodies are cut to `width` characters.
 [[nodiscard]] std::string to_line(const event& e, std::size_t width = 160);

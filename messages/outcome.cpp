@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/messages/internal/json_fields.hpp>
 #include <troupe/messages/outcome.hpp>
 
 #include <utility>
@@ -51,17 +52,7 @@ outcome outcome::make_cancelled(std::string by, std::string partial) {
 }
 
 void to_json(nlohmann::json& j, const outcome& o) {
-  j = {{"status", to_string(o.status_)}, {"text", o.text_}};
-  if (o.value_)
-    j["value"] = *o.value_;
-  if (o.failed()) {
-    j["code"] = to_string(o.code_);
-    j["detail"] = o.detail_;
-    if (o.recovered_)
-      j["recovered"] = true;
-  }
-  if (o.cancelled())
-    j["by"] = o.by_;
+  internal::write_tree(j, o);
 }
 
 void from_json(const nlohmann::json& j, outcome& o) {

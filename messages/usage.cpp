@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/messages/internal/json_fields.hpp>
 #include <troupe/messages/usage.hpp>
 
 #include <nlohmann/json.hpp>
@@ -6,7 +7,7 @@
 namespace troupe {
 
 void to_json(nlohmann::json& j, const usage& u) {
-  j = {{"input", u.input}, {"cached", u.cached}, {"output", u.output}, {"reasoning", u.reasoning}};
+  internal::write_tree(j, u);
 }
 
 void from_json(const nlohmann::json& j, usage& u) {

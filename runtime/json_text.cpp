@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/messages/utf8.hpp>
 #include <troupe/runtime/json_text.hpp>
 
 #include <algorithm>
@@ -47,31 +48,6 @@ std::string plain_message(const nlohmann::json::exception& e) {
   return cut_text(valid_utf8(text), error_text_bytes);
 }
 
-// The length of the character at the front of `text`, or 0 when it is malformed; `bad` is then the length to
-// replace.
-std::size_t character_length(std::string_view text, std::size_t& bad) noexcept {
-  auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
-  auto lead = byte(0);
-  bad = 1;
-  if (lead < 0x80)
-    return 1;
-  std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4)
-    return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    std::uint8_t low = 0x80, high = 0xBF;
-    if (i == 1) {
-      low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : low;
-      high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : high;
-    }
-    if (i >= text.size() || byte(i) < low || byte(i) > high) {
-      bad = i;
-      return 0;
-    }
-  }
-  return length;
-}
-
 // The number of bytes at the front that are plain ASCII, found eight at a time.
 std::size_t ascii_prefix(std::string_view text) noexcept {
   std::size_t i = 0;
@@ -112,7 +88,7 @@ bool is_valid_utf8(std::string_view text) noexcept {
     if (text.empty())
       return true;
     std::size_t bad = 0;
-    auto length = character_length(text, bad);
+    auto length = utf8_character_length(text, bad);
     if (length == 0)
       return false;
     text.remove_prefix(length);
@@ -126,9 +102,9 @@ std::string valid_utf8(std::string_view text) {
   out.reserve(text.size() + 16);
   while (!text.empty()) {
     std::size_t bad = 0;
-    auto length = character_length(text, bad);
+    auto length = utf8_character_length(text, bad);
     if (length == 0)
-      out += "\xEF\xBF\xBD";
+      out += utf8_replacement;
     else
       out += text.substr(0, length);
     text.remove_prefix(length == 0 ? bad : length);

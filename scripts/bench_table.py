@@ -93,6 +93,13 @@ def main():
     flood = results["flood"] = last_json(troupe + ["flood", "--n", str(at_once)])
     table.add(f"flood: peak memory, {at_once} children at once", flood["peak_rss_mb"], "MiB", goal=250)
 
+    for batch in (64, 256):
+        store = results[f"store {batch}"] = last_json(troupe + ["store", "--batch", str(batch), "--rounds",
+                                                                str(600 // scale)])
+        per_write = 1e6 / max(1, store["writes"])
+        table.add(f"store: a write in commits of {batch}", store["store_s"] * per_write, "us",
+                  store["raw_s"] * per_write, goal=2)
+
     with fake_model(os.path.join(program, "fake_model")) as port:
         for name, size in WORKLOADS:
             size = str(size // scale)

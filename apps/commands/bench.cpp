@@ -95,6 +95,18 @@ void add_bench(CLI::App& app, action& chosen) {
   at_once->add_flag("!--no-slow-reader", flood->slow_reader,
                     "Leave out the reader that takes one event a second");
   at_once->callback([&chosen, flood] { chosen = [flood] { return bench::run_flood(*flood); }; });
+
+  auto store = std::make_shared<bench::store_options>();
+  auto* journal = command->add_subcommand(
+      "store", "Group commits of the store on disk beside raw inserts of the same bytes");
+  journal->add_option("--sessions", store->sessions, "Sessions that take turns")
+      ->check(CLI::Range(1U, 1'000'000U));
+  journal->add_option("--batch", store->batch, "Writes of one commit")->check(CLI::Range(1U, 100'000U));
+  journal->add_option("--rounds", store->rounds, "Commits")->check(CLI::Range(1U, 10'000'000U));
+  journal->add_option("--bytes", store->text_bytes, "Bytes of the tool result in each write");
+  journal->add_option("--folder", store->folder,
+                      "Where the files are while it runs; the folder for temporary files");
+  journal->callback([&chosen, store] { chosen = [store] { return bench::run_store(*store); }; });
 }
 
 } // namespace troupe::cli

@@ -48,4 +48,38 @@ struct session_options {
 // A conversation of many runs in one session; compares the CPU of its two halves.
 int run_session(const session_options& options);
 
+struct store_options {
+  std::uint32_t sessions = 1000;
+  std::uint32_t batch = 64;       // writes of one append: what a journal groups
+  std::uint32_t rounds = 200;     // appends
+  std::uint32_t text_bytes = 400; // of the tool result in each write
+  std::string folder;             // for the files, which are removed; empty: the folder for temporary files
+};
+
+struct store_figures {
+  std::uint64_t writes = 0;
+  std::uint64_t events = 0;
+  std::uint64_t bytes = 0; // of their text
+  double raw_s = 0;
+  double store_s = 0;
+  double raw_p50_ms = 0; // of one commit
+  double raw_p99_ms = 0;
+  double p50_ms = 0;
+  double p99_ms = 0;
+  bool ok = false; // every append went in, and every session is dense
+
+  // The store's throughput as a part of that of raw inserts.
+  [[nodiscard]] double ratio() const noexcept { return store_s > 0 ? raw_s / store_s : 0; }
+  [[nodiscard]] double writes_per_s() const noexcept {
+    return store_s > 0 ? static_cast<double>(writes) / store_s : 0;
+  }
+};
+
+// Appends groups of writes to a SQLite store with full synchronisation, and inserts the same bytes in the same groups
+// with plain SQLite, in turns.
+store_figures measure_store(const store_options& options);
+
+// Prints the figures as one line of JSON. Gives 0 when all came out right, 1 otherwise.
+int run_store(const store_options& options);
+
 } // namespace troupe::bench

@@ -28,6 +28,7 @@ struct sqlite_options {
   std::chrono::milliseconds busy_timeout{5000}; // how long a call waits for another process
   std::uint32_t checkpoint_pages = 1000;   // the -wal file is brought into the database beyond so many pages
   std::uint64_t max_wal_bytes = 64U << 20; // the -wal file is cut to this when it was larger
+  std::uint32_t cache_kib = 8192;          // of pages in memory, for writing and for reading each
   std::uint64_t max_bytes = 0;             // of the database; 0: as SQLite allows
   std::string vfs{}; // a file system that the program registered; empty: SQLite's default
 };

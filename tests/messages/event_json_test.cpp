@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <fstream>
+#include <random>
 #include <sstream>
 
 using namespace troupe;
@@ -78,6 +79,54 @@ TEST_CASE("every kind of event has the JSON form of the golden file, and comes b
     CHECK(back.origin->number == 3);
   }
   CHECK(i == events.size());
+}
+
+TEST_CASE("the text of an event that is written straight says what its tree says") {
+  for (auto& e : all_kinds()) {
+    CAPTURE(e.id());
+    std::string text = "before";
+    append_json(text, e);
+    CHECK(json::parse(text.substr(6)) == json(e));
+    auto origin = std::make_shared<event_origin>(*e.origin);
+    origin->parent_call = {};
+    e.origin = std::move(origin);
+    text.clear();
+    append_json(text, e);
+    CHECK(json::parse(text) == json(e));
+  }
+}
+
+TEST_CASE("any bytes in a text are written as valid JSON, like the tree writes them") {
+  std::mt19937 random{7};
+  const std::vector<std::string> pieces = {"plain text that is long enough",
+                                           "\"",
+                                           "\\",
+                                           "\n",
+                                           "\x01",
+                                           "\x7f",
+                                           std::string(1, '\0'),
+                                           "\xc3\xa9",
+                                           "\xe2\x82\xac",
+                                           "\xf0\x9f\x98\x80",
+                                           "\xff",
+                                           "\xc3",
+                                           "\xe2\x82",
+                                           "\xed\xa0\x80",
+                                           "\xf0\x9f",
+                                           "\xc0\x80",
+                                           "\xf4\x90\x80\x80",
+                                           "\x80"};
+  for (int round = 0; round < 2000; ++round) {
+    std::string mixed;
+    for (auto count = random() % 12; count > 0; --count)
+      mixed += pieces[random() % pieces.size()];
+    for (auto count = random() % 4; count > 0; --count)
+      mixed += static_cast<char>(random() % 256);
+    const auto e = make(model_text_body{0, mixed, {}}, 1);
+    std::string text;
+    append_json(text, e);
+    CHECK(json::parse(text) == json::parse(json(e).dump(-1, ' ', false, json::error_handler_t::replace)));
+  }
 }
 
 TEST_CASE("an event without what it needs is refused with an exception, and nothing crashes") {

@@ -46,11 +46,6 @@ void for_each_store(const std::function<void(session_store&)>& check) {
   }
 }
 
-errc code_of(const status& s) {
-  REQUIRE_FALSE(s);
-  return s.failure().code;
-}
-
 open_options owner(std::string name, when_owned owned = when_owned::refuse) {
   return {.owner = std::move(name), .owned = owned};
 }
@@ -135,6 +130,32 @@ TEST_CASE("pages hold whole batches from the one with the event after `after`") 
     CHECK_FALSE(page->more);
     for (std::size_t limit : {1U, 5U, 6U, 100U})
       CHECK(stored_seqs(store, log.session(), limit) == up_to(20));
+  });
+}
+
+TEST_CASE("a long session among others reads the same by pages of any size and from any event") {
+  for_each_store([](session_store& store) {
+    log_writer log{store, "long"};
+    log_writer other{store, "other"};
+    std::vector<log_write> writes;
+    for (std::size_t i = 0; i < 200; ++i) {
+      writes.push_back(log.next(texts(1 + i % 3)));
+      writes.push_back(other.next(texts(1)));
+    }
+    for (const auto& answer : store.append(writes))
+      REQUIRE(answer);
+    for (std::size_t limit : {1U, 7U, 64U, 1000U})
+      CHECK(stored_seqs(store, log.session(), limit) == up_to(log.last_seq));
+    for (std::uint64_t after = 0; after < log.last_seq; after += 13) {
+      auto page = store.read(log.session(), after, 1);
+      REQUIRE(page);
+      REQUIRE(page->batches.size() == 1);
+      CHECK(page->batches[0]->front().seq <= after + 1);
+      CHECK(page->batches[0]->back().seq > after);
+    }
+    log.close();
+    REQUIRE(store.remove(log.session()));
+    CHECK(stored_seqs(store, other.session()) == up_to(200));
   });
 }
 

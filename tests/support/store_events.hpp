@@ -55,6 +55,12 @@ inline std::vector<event_body> texts(std::size_t count, const std::string& text 
   return bodies;
 }
 
+// The code of a failure, and none of errc's values for a success.
+template <class T>
+errc code_of(const result<T>& r) {
+  return r ? errc{} : r.failure().code;
+}
+
 // The writer of one session as a supervisor is one: it counts seq up and keeps its epoch.
 class log_writer {
  public:

@@ -25,7 +25,7 @@ void write_batch_text(const event_batch& batch, std::string& text) {
   for (const auto& e : batch) {
     if (text.size() > 1)
       text += ',';
-    text += dump_json(e);
+    append_json(text, e);
   }
   text += ']';
 }

@@ -103,6 +103,7 @@ class opener {
     sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+    static_cast<void>(connection->run("PRAGMA cache_size=-" + std::to_string(options_.cache_kib)));
     return connection;
   }
 

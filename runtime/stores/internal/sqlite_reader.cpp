@@ -4,25 +4,20 @@
 #include <troupe/runtime/stores/internal/sqlite_reader.hpp>
 #include <troupe/runtime/stores/internal/write_facts.hpp>
 
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 
 namespace troupe::internal {
 namespace {
 
-// From the batch that holds event ?2 on, or from the first one after it.
-constexpr std::string_view batches_sql =
-    "SELECT first_seq, last_seq, events FROM batch WHERE session=?1 AND first_seq >="
-    " coalesce((SELECT max(first_seq) FROM batch WHERE session=?1 AND first_seq<=?2), ?2)"
-    " AND last_seq>=?2 ORDER BY first_seq";
-
 // The batch, when its text is what its row says.
-event_batch_ptr read_batch(std::uint64_t first, std::uint64_t last, std::string_view text) {
+event_batch_ptr read_batch(const batch_link& link, std::string_view text) {
   auto batch = read_batch_text(text);
-  if (!batch || (*batch)->empty() || (*batch)->size() != last - first + 1)
+  if (!batch || (*batch)->empty() || (*batch)->size() != link.last_seq - link.first_seq + 1)
     return nullptr;
   for (std::size_t i = 0; i < (*batch)->size(); ++i)
-    if ((**batch)[i].seq != first + i)
+    if ((**batch)[i].seq != link.first_seq + i)
       return nullptr;
   return *batch;
 }
@@ -31,9 +26,8 @@ event_batch_ptr read_batch(std::uint64_t first, std::uint64_t last, std::string_
 
 sqlite_reader::sqlite_reader(sqlite_connection connection, std::shared_ptr<instance_lock> lock)
     : connection_(std::move(connection)), lock_(std::move(lock)),
-      find_(connection_, "SELECT number, last_seq, last_agent FROM session WHERE id=?1"),
-      batches_(connection_, batches_sql),
-      next_(connection_, "SELECT min(first_seq) FROM batch WHERE session=?1 AND first_seq>?2"),
+      find_(connection_, "SELECT number, last_seq, last_agent, last_batch FROM session WHERE id=?1"),
+      chain_(connection_), events_(connection_, "SELECT events FROM batch WHERE number=?1"),
       sessions_(
           connection_,
           "SELECT id, last_seq, last_time, root, live_agents, epoch, instance FROM session ORDER BY id"),
@@ -45,53 +39,75 @@ result<event_page> sqlite_reader::read(const session_id& session, std::uint64_t 
   if (transaction.code() != SQLITE_OK)
     return failure(transaction.code());
   event_page page;
-  std::int64_t number = 0;
+  position at{session, 0, 0, after + 1, limit};
   {
     auto rows = find_.rows(session.str());
     if (!rows.next())
       return rows.code() == SQLITE_OK ? result<event_page>{page} : failure(rows.code());
-    number = rows.integer(0);
+    at.number = rows.integer(0);
     page.last_seq = rows.number(1);
     page.last_agent = static_cast<agent_number>(rows.integer(2));
+    at.last_batch = rows.integer(3);
   }
-  if (auto filled = fill(page, session, number, after, limit); !filled)
+  if (auto filled = fill(page, at); !filled)
     return filled.failure();
+  page.more = at.next <= page.last_seq;
   return page;
 }
 
-status sqlite_reader::fill(event_page& page, const session_id& session, std::int64_t number,
-                           std::uint64_t after, std::size_t limit) {
-  if (after >= page.last_seq)
-    return ok();
-  std::size_t events = 0;
-  auto next = after + 1;
-  auto rows = batches_.rows(number, next);
-  // What is behind a hole, or cannot be read, is for the next call to tell; this one gives what is good.
-  while (events < limit && rows.next()) {
-    const auto first = rows.number(0);
-    const auto last = rows.number(1);
-    if (first > next)
-      break;
-    auto batch = read_batch(first, last, rows.text(2));
-    if (batch == nullptr && page.batches.empty())
-      return hole(session, number, next, last);
-    if (batch == nullptr)
-      break;
-    events += batch->size();
-    next = last + 1;
-    page.batches.push_back(std::move(batch));
+status sqlite_reader::fill(event_page& page, position& at) {
+  bool going = true;
+  while (going && at.limit > 0 && at.next <= page.last_seq) {
+    const auto located = locate(at);
+    const auto added = located ? add(page, at) : located;
+    // What is behind a hole, or cannot be read, is for the next call to tell; this one gives what is good.
+    if (!added && page.batches.empty())
+      return added.failure();
+    going = added && *added && *located;
   }
-  page.more = next <= page.last_seq;
-  if (!page.batches.empty() || limit == 0)
-    return ok();
-  return rows.code() == SQLITE_OK ? hole(session, number, next, page.last_seq) : failure(rows.code());
+  const bool nothing = page.batches.empty() && at.limit > 0 && at.next <= page.last_seq;
+  return nothing ? status{hole(at, page.last_seq)} : ok();
 }
 
-error sqlite_reader::hole(const session_id& session, std::int64_t number, std::uint64_t first,
-                          std::uint64_t last) {
-  auto rows = next_.rows(number, first);
-  const auto following = rows.next() ? rows.number(0) : 0;
-  return missing_events(session, connection_.file(), first, following > first ? following - 1 : last);
+result<bool> sqlite_reader::locate(const position& at) {
+  const auto walked = chain_.segment(at.number, at.next, at.last_batch, links_);
+  if (walked.code == SQLITE_OK && walked.whole)
+    return true;
+  const int code = walked.code != SQLITE_OK ? walked.code : chain_.search(at.number, at.next, links_);
+  if (code != SQLITE_OK)
+    return failure(code);
+  return false;
+}
+
+result<bool> sqlite_reader::add(event_page& page, position& at) {
+  for (const auto& link : links_) {
+    if (at.limit == 0)
+      return true;
+    if (link.first_seq > at.next)
+      return false;
+    auto rows = events_.rows(link.number);
+    auto batch = rows.next() ? read_batch(link, rows.text(0)) : nullptr;
+    if (rows.code() != SQLITE_OK)
+      return failure(rows.code());
+    if (batch == nullptr)
+      return false;
+    at.limit -= std::min(at.limit, batch->size());
+    at.next = link.last_seq + 1;
+    page.batches.push_back(std::move(batch));
+  }
+  return true;
+}
+
+// From the event that is wanted to the one before the next that can be read.
+error sqlite_reader::hole(const position& at, std::uint64_t last_seq) {
+  if (int code = chain_.search(at.number, at.next, links_); code != SQLITE_OK)
+    return failure(code);
+  for (const auto& link : links_) {
+    auto rows = events_.rows(link.number);
+    if (rows.next() && read_batch(link, rows.text(0)) != nullptr)
+      return missing_events(at.session, connection_.file(), at.next, link.first_seq - 1);
+  }
+  return missing_events(at.session, connection_.file(), at.next, last_seq);
 }
 
 result<std::vector<session_info>> sqlite_reader::sessions() {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <troupe/runtime/ports/session_store.hpp>
+#include <troupe/runtime/stores/internal/batch_chain.hpp>
 #include <troupe/runtime/stores/internal/instance_lock.hpp>
 #include <troupe/runtime/stores/internal/sqlite_connection.hpp>
 
@@ -27,17 +28,28 @@ class sqlite_reader {
 
  private:
   [[nodiscard]] error failure(int code) const { return connection_.failure(code, "read"); }
-  // Adds what follows `after` to the page, until its limit, a hole or the end.
-  [[nodiscard]] status fill(event_page& page, const session_id& session, std::int64_t number,
-                            std::uint64_t after, std::size_t limit);
-  [[nodiscard]] error hole(const session_id& session, std::int64_t number, std::uint64_t first,
-                           std::uint64_t last);
+  // A session, and how far the page that is read has come.
+  struct position {
+    const session_id& session;
+    std::int64_t number = 0;
+    std::int64_t last_batch = 0;
+    std::uint64_t next = 0; // seq
+    std::size_t limit = 0;  // events that are still wanted
+  };
+  // Adds what is there from `next` on, until the limit, a hole or the end.
+  [[nodiscard]] status fill(event_page& page, position& at);
+  // The batches from `next` on; all that there are when the chain is broken. True when there may be more after them.
+  [[nodiscard]] result<bool> locate(const position& at);
+  // Adds batches of links_; false at a hole.
+  [[nodiscard]] result<bool> add(event_page& page, position& at);
+  [[nodiscard]] error hole(const position& at, std::uint64_t last_seq);
 
   sqlite_connection connection_;
   std::shared_ptr<instance_lock> lock_;
   sqlite_statement find_;
-  sqlite_statement batches_;
-  sqlite_statement next_;
+  batch_chain chain_;
+  std::vector<batch_link> links_;
+  sqlite_statement events_;
   sqlite_statement sessions_;
   sqlite_statement state_;
 };

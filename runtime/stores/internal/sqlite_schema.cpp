@@ -7,8 +7,8 @@
 namespace troupe::internal {
 namespace {
 
-// `epoch` is 0 while nobody has the session open. Batches are rows in the order of their commit, so that a group of
-// sessions dirties few pages; the index holds all that a search for a hole reads.
+// `epoch` is 0 while nobody has the session open. For the chain of batches see batch_chain.hpp; `since_mark` counts those
+// after the last mark.
 constexpr std::string_view version_1 = R"sql(
 CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 INSERT INTO counter VALUES ('instance', 0), ('epoch', 0);
@@ -21,6 +21,8 @@ CREATE TABLE session (
   last_time INTEGER NOT NULL DEFAULT 0,
   last_agent INTEGER NOT NULL DEFAULT 0,
   live_agents INTEGER NOT NULL DEFAULT 0,
+  last_batch INTEGER NOT NULL DEFAULT 0,
+  since_mark INTEGER NOT NULL DEFAULT 0,
   id TEXT NOT NULL UNIQUE,
   owner TEXT NOT NULL DEFAULT '',
   user TEXT NOT NULL,
@@ -34,9 +36,11 @@ CREATE TABLE batch (
   first_seq INTEGER NOT NULL,
   last_seq INTEGER NOT NULL,
   agent INTEGER NOT NULL,
+  previous INTEGER NOT NULL,
+  mark INTEGER NOT NULL,
   events TEXT NOT NULL
 );
-CREATE UNIQUE INDEX batch_order ON batch (session, first_seq, last_seq);
+CREATE UNIQUE INDEX batch_mark ON batch (session, last_seq) WHERE mark=1;
 
 CREATE TABLE shared_state (
   scope TEXT NOT NULL,

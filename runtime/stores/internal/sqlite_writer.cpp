@@ -14,7 +14,12 @@ constexpr auto begin = "BEGIN IMMEDIATE";
 // One writer at a time and no event left out, in one statement.
 constexpr std::string_view head_sql =
     "UPDATE session SET last_seq=?1, last_time=?2, last_agent=max(last_agent, ?3),"
-    " live_agents=max(0, live_agents+?4) WHERE number=?5 AND epoch=?6 AND last_seq=?7";
+    " live_agents=max(0, live_agents+?4), last_batch=?5, since_mark=?6"
+    " WHERE number=?7 AND epoch=?8 AND last_seq=?9";
+
+constexpr std::string_view batch_sql =
+    "INSERT INTO batch (number, session, first_seq, last_seq, agent, previous, mark, events)"
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 
 constexpr std::string_view state_sql =
     "INSERT INTO shared_state (scope, name, key, value, version) VALUES (?1, ?2, ?3, ?4, 1)"
@@ -28,18 +33,17 @@ bool of_this_write(int code) noexcept {
 } // namespace
 
 sqlite_writer::sqlite_writer(sqlite_connection connection, std::shared_ptr<instance_lock> lock)
-    : connection_(std::move(connection)), lock_(std::move(lock)),
+    : connection_(std::move(connection)), lock_(std::move(lock)), chain_(connection_),
       count_up_(connection_, "UPDATE counter SET value=value+1 WHERE name=?1 RETURNING value"),
-      find_(connection_,
-            "SELECT number, epoch, instance, last_seq, owner, user, app FROM session WHERE id=?1"),
+      find_(connection_, "SELECT number, epoch, instance, last_seq, last_batch, since_mark, owner, user, app"
+                         " FROM session WHERE id=?1"),
       make_(connection_, "INSERT INTO session (id, user, app) VALUES (?1, ?2, ?3)"),
       own_(connection_, "UPDATE session SET epoch=?2, owner=?3, instance=?4 WHERE number=?1"),
       disown_(connection_, "UPDATE session SET epoch=0, owner='', instance=0 WHERE number=?1 AND epoch=?2"),
-      ranges_(connection_, "SELECT first_seq, last_seq FROM batch WHERE session=?1 ORDER BY first_seq"),
       head_(connection_, head_sql), root_(connection_, "UPDATE session SET root=?2 WHERE number=?1"),
-      batch_(connection_,
-             "INSERT INTO batch (session, first_seq, last_seq, agent, events) VALUES (?1, ?2, ?3, ?4, ?5)"),
-      state_(connection_, state_sql), remove_batches_(connection_, "DELETE FROM batch WHERE session=?1"),
+      last_batch_(connection_, "SELECT max(number) FROM batch"), batch_(connection_, batch_sql),
+      state_(connection_, state_sql), remove_batch_(connection_, "DELETE FROM batch WHERE number=?1"),
+      remove_batches_(connection_, "DELETE FROM batch WHERE session=?1"),
       remove_(connection_, "DELETE FROM session WHERE number=?1") {}
 
 result<std::int64_t> sqlite_writer::count_up(std::string_view counter) {
@@ -72,8 +76,8 @@ result<std::optional<sqlite_writer::session_row>> sqlite_writer::find(const sess
     return std::optional<session_row>{};
   }
   return std::optional{session_row{rows.integer(0), rows.number(1), rows.integer(2), rows.number(3),
-                                   std::string{rows.text(4)}, std::string{rows.text(5)},
-                                   std::string{rows.text(6)}}};
+                                   rows.integer(4), rows.integer(5), std::string{rows.text(6)},
+                                   std::string{rows.text(7)}, std::string{rows.text(8)}}};
 }
 
 result<sqlite_writer::session_row> sqlite_writer::find_or_make(const session_id& session,
@@ -92,19 +96,30 @@ result<sqlite_writer::session_row> sqlite_writer::find_or_make(const session_id&
 }
 
 status sqlite_writer::check_dense(const session_id& session, const session_row& row) {
+  if (row.last_seq == 0)
+    return ok();
+  const auto walked = chain_.back_to(row.number, 1, row.last_batch, links_);
+  if (walked.code != SQLITE_OK)
+    return failure(walked.code, "read");
+  if (walked.whole && links_.back().last_seq == row.last_seq)
+    return ok();
+  return name_hole(session, row);
+}
+
+error sqlite_writer::name_hole(const session_id& session, const session_row& row) {
+  if (int code = chain_.search(row.number, 1, links_); code != SQLITE_OK)
+    return failure(code, "read");
   std::uint64_t last = 0;
-  auto rows = ranges_.rows(row.number);
-  while (rows.next()) {
-    const auto first = rows.number(0);
-    if (first > last + 1)
-      return missing_events(session, connection_.file(), last + 1, first - 1);
-    last = rows.number(1);
+  for (const auto& link : links_) {
+    if (link.first_seq != last + 1)
+      return missing_events(session, connection_.file(), last + 1, link.first_seq - 1);
+    last = link.last_seq;
   }
-  if (rows.code() != SQLITE_OK)
-    return failure(rows.code(), "read");
   if (last < row.last_seq)
     return missing_events(session, connection_.file(), last + 1, row.last_seq);
-  return last == row.last_seq ? ok() : status{not_dense(session, last, row.last_seq)};
+  return {errc::store_corrupt, "The log of session '" + session.str() + "' in " +
+                                   connection_.file().string() +
+                                   " is not in order; it can be read, and not continued."};
 }
 
 result<sqlite_writer::session_row> sqlite_writer::take(const session_id& session,
@@ -137,7 +152,8 @@ result<session_lease> sqlite_writer::open(const session_id& session, const open_
     return row.failure();
   if (int code = transaction.commit(); code != SQLITE_OK)
     return failure(code, "write to");
-  open_[session] = open_session{row->number, std::move(row->user), std::move(row->app)};
+  open_[session] = open_session{
+      row->number, {row->last_batch, row->since_mark}, std::move(row->user), std::move(row->app)};
   return session_lease{row->epoch, row->last_seq};
 }
 
@@ -160,6 +176,17 @@ std::vector<status> sqlite_writer::append(std::span<const log_write> writes) {
 
 sqlite_writer::step sqlite_writer::append_group(std::span<const log_write> writes,
                                                 std::vector<status>& answers) {
+  moved_.clear();
+  const auto how = append_all(writes, answers);
+  // Backwards: a session may be there several times.
+  if (how != step::done)
+    for (auto moved = moved_.rbegin(); moved != moved_.rend(); ++moved)
+      moved->first->end = moved->second;
+  return how;
+}
+
+sqlite_writer::step sqlite_writer::append_all(std::span<const log_write> writes,
+                                              std::vector<status>& answers) {
   auto broken = [&answers](const error& why) {
     for (auto& answer : answers)
       if (answer)
@@ -167,8 +194,11 @@ sqlite_writer::step sqlite_writer::append_group(std::span<const log_write> write
     return step::broken;
   };
   sqlite_transaction transaction{connection_, begin};
-  if (transaction.code() != SQLITE_OK)
-    return broken(failure(transaction.code(), "write to"));
+  int code = transaction.code();
+  if (code == SQLITE_OK)
+    code = find_next_batch();
+  if (code != SQLITE_OK)
+    return broken(failure(code, "write to"));
   bool failed = false;
   for (std::size_t i = 0; i < writes.size(); ++i) {
     if (const auto* earlier = failed ? earlier_failure(writes, answers, i) : nullptr; earlier && answers[i])
@@ -184,30 +214,34 @@ sqlite_writer::step sqlite_writer::append_group(std::span<const log_write> write
     }
     failed = failed || !answers[i];
   }
-  if (int code = transaction.commit(); code != SQLITE_OK)
+  if (code = transaction.commit(); code != SQLITE_OK)
     return broken(failure(code, "write to"));
   return step::done;
+}
+
+int sqlite_writer::find_next_batch() {
+  auto rows = last_batch_.rows();
+  next_batch_ = rows.next() ? rows.integer(0) + 1 : 1;
+  return rows.code();
 }
 
 sqlite_writer::step_result sqlite_writer::append_one(const log_write& write) {
   auto found = open_.find(write.session);
   if (found == open_.end() || write.epoch == 0)
     return {step::refused, not_open(write.session)};
-  const auto& session = found->second;
+  auto& session = found->second;
   const auto& batch = *write.batch;
   const auto facts = facts_of(batch);
   const auto& last = batch.back();
+  const auto since_mark = (session.end.since_mark + 1) % batches_per_mark;
   int code = head_.run(last.seq, last.time.time_since_epoch().count(), last.origin->number, facts.live,
-                       session.number, write.epoch, batch.front().seq - 1);
+                       next_batch_, since_mark, session.number, write.epoch, batch.front().seq - 1);
   if (code == SQLITE_OK && connection_.changes() == 0)
     return {step::refused, refusal(write, session.number)};
   if (code == SQLITE_OK && facts.root != nullptr)
     code = root_.run(session.number, *facts.root);
-  if (code == SQLITE_OK) {
-    write_batch_text(batch, text_);
-    code =
-        batch_.run(session.number, batch.front().seq, batch.back().seq, batch.front().origin->number, text_);
-  }
+  if (code == SQLITE_OK)
+    code = write_batch(batch, session);
   if (code == SQLITE_OK && facts.shared_state)
     code = write_shared_state(batch, session);
   if (code == SQLITE_OK)
@@ -217,6 +251,19 @@ sqlite_writer::step_result sqlite_writer::append_one(const log_write& write) {
   auto why = failure(code, "write to");
   why.code = (code & 0xFF) == SQLITE_CONSTRAINT ? errc::store_corrupt : errc::store_failed;
   return {step::bad, std::move(why)};
+}
+
+int sqlite_writer::write_batch(const event_batch& batch, open_session& session) {
+  const chain_end end{next_batch_, (session.end.since_mark + 1) % batches_per_mark};
+  write_batch_text(batch, text_);
+  const int code =
+      batch_.run(next_batch_, session.number, batch.front().seq, batch.back().seq,
+                 batch.front().origin->number, session.end.last_batch, end.since_mark == 0, text_);
+  if (code == SQLITE_OK) {
+    moved_.emplace_back(&session, std::exchange(session.end, end));
+    ++next_batch_;
+  }
+  return code;
 }
 
 int sqlite_writer::write_shared_state(const event_batch& batch, const open_session& session) {
@@ -247,6 +294,16 @@ error sqlite_writer::refusal(const log_write& write, std::int64_t number) {
   return not_dense(write.session, write.batch->front().seq, (*row)->last_seq);
 }
 
+int sqlite_writer::remove_log(const session_row& row) {
+  const auto walked = chain_.back_to(row.number, 1, row.last_batch, links_);
+  if (walked.code != SQLITE_OK || !walked.whole)
+    return walked.code != SQLITE_OK ? walked.code : remove_batches_.run(row.number);
+  int code = SQLITE_OK;
+  for (const auto& link : links_)
+    code = code == SQLITE_OK ? remove_batch_.run(link.number) : code;
+  return code;
+}
+
 status sqlite_writer::remove(const session_id& session) {
   sqlite_transaction transaction{connection_, begin};
   if (transaction.code() != SQLITE_OK)
@@ -258,7 +315,7 @@ status sqlite_writer::remove(const session_id& session) {
     return unknown_session(session);
   if ((*row)->epoch != 0 && lock_->alive((*row)->instance))
     return still_open(session);
-  int code = remove_batches_.run((*row)->number);
+  int code = remove_log(**row);
   if (code == SQLITE_OK)
     code = remove_.run((*row)->number);
   if (code == SQLITE_OK)

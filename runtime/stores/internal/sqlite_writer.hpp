@@ -6,6 +6,7 @@
 #pragma once
 
 #include <troupe/runtime/ports/session_store.hpp>
+#include <troupe/runtime/stores/internal/batch_chain.hpp>
 #include <troupe/runtime/stores/internal/instance_lock.hpp>
 #include <troupe/runtime/stores/internal/sqlite_connection.hpp>
 
@@ -15,6 +16,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace troupe::internal {
@@ -35,13 +37,21 @@ class sqlite_writer {
     std::uint64_t epoch = 0;
     std::int64_t instance = 0;
     std::uint64_t last_seq = 0;
+    std::int64_t last_batch = 0;
+    std::int64_t since_mark = 0;
     std::string owner;
     std::string user;
     std::string app;
   };
+  // The end of a session's chain of batches.
+  struct chain_end {
+    std::int64_t last_batch = 0;
+    std::int64_t since_mark = 0;
+  };
   // What an append needs of a session that was opened here.
   struct open_session {
     std::int64_t number = 0;
+    chain_end end{};
     std::string user;
     std::string app;
   };
@@ -60,28 +70,38 @@ class sqlite_writer {
   [[nodiscard]] result<std::optional<session_row>> find(const session_id& session);
   [[nodiscard]] result<session_row> find_or_make(const session_id& session, const open_options& options);
   [[nodiscard]] status check_dense(const session_id& session, const session_row& row);
+  [[nodiscard]] error name_hole(const session_id& session, const session_row& row);
+  [[nodiscard]] int remove_log(const session_row& row);
   [[nodiscard]] result<session_row> take(const session_id& session, const open_options& options);
 
   [[nodiscard]] step append_group(std::span<const log_write> writes, std::vector<status>& answers);
+  [[nodiscard]] int find_next_batch();
+  [[nodiscard]] step append_all(std::span<const log_write> writes, std::vector<status>& answers);
   [[nodiscard]] step_result append_one(const log_write& write);
   [[nodiscard]] int write_shared_state(const event_batch& batch, const open_session& session);
+  [[nodiscard]] int write_batch(const event_batch& batch, open_session& session);
   [[nodiscard]] error refusal(const log_write& write, std::int64_t number);
 
   sqlite_connection connection_;
   std::shared_ptr<instance_lock> lock_;
   std::unordered_map<session_id, open_session> open_;
   std::string text_;
+  std::int64_t next_batch_ = 0;                            // of the group that is being written
+  std::vector<std::pair<open_session*, chain_end>> moved_; // by the group, with what was before
 
+  batch_chain chain_;
+  std::vector<batch_link> links_;
   sqlite_statement count_up_;
   sqlite_statement find_;
   sqlite_statement make_;
   sqlite_statement own_;
   sqlite_statement disown_;
-  sqlite_statement ranges_;
   sqlite_statement head_;
   sqlite_statement root_;
+  sqlite_statement last_batch_;
   sqlite_statement batch_;
   sqlite_statement state_;
+  sqlite_statement remove_batch_;
   sqlite_statement remove_batches_;
   sqlite_statement remove_;
 };
