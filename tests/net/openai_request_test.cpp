@@ -53,16 +53,16 @@ TEST_CASE("a conversation with tools, to the letter") {
   head.system = "Be \"good\".";
   head.tools.push_back({"look", "Looks.", nlohmann::json{{"type", "object"}}});
   auto request = request_with(
-      std::move(head),
-      {
-          said(role::user, {text("hello")}),
-          said(role::model, {{thought_part{"hm"}, {}},
-                             text("I look."),
-                             call("c0-1-0", R"({"a":1})", R"({"id":"their"})"),
-                             call("c0-1-1", "not json")}),
-          said(role::tool, {answer_to("c0-1-0", "x", R"({"id":"their"})"), answer_to("c0-1-1", "bad\xFF")}),
-          said(role::model, {text("done")}),
-      });
+      std::move(head), {
+                           said(role::user, {text("hello")}),
+                           said(role::model, {{thought_part{"hm"}, {}},
+                                              text("I look."),
+                                              call("c0-1-0", R"({"a":1})", R"({"openai":{"id":"their"}})"),
+                                              call("c0-1-1", "not json")}),
+                           said(role::tool, {answer_to("c0-1-0", "x", R"({"openai":{"id":"their"}})"),
+                                             answer_to("c0-1-1", "bad\xFF")}),
+                           said(role::model, {text("done")}),
+                       });
   CHECK(
       encode(request) ==
       R"({"tools":[{"type":"function","function":{"name":"look","description":"Looks.","parameters":{"type":"object"}}}],)"
@@ -102,13 +102,14 @@ TEST_CASE("all settings") {
   options.effort_off = "minimal";
   request.choice = tool_choice::none;
   request.thinking = thinking_level::off;
+  options.extra_body = R"("top_p":0.5)";
   auto other = encode(request, options);
   for (auto* piece : {R"("tool_choice":"none")", R"("max_tokens":5)", R"("strict":true)",
                       R"("reasoning_effort":"minimal")"}) {
     CAPTURE(piece);
     CHECK(other.find(piece) != std::string::npos);
   }
-  CHECK(other.ends_with(R"("stream":true})"));
+  CHECK(other.ends_with(R"("stream":true,"top_p":0.5})"));
 }
 
 TEST_CASE("requests without system message, without contents, and with thoughts only") {
@@ -146,11 +147,47 @@ TEST_CASE("pictures, sounds, files and several texts") {
 }
 
 TEST_CASE("a blob of another kind is not taken for an id") {
-  CHECK(openai_call_id(call("ours", "{}", R"({"id":"theirs","x":1})"), call_id("ours")) == "theirs");
-  for (auto blob : {"", "{}", R"({"id":7})", R"({"id":""})", R"({"id":"x")", "[]", "garbage"}) {
+  CHECK(openai_call_id(call("ours", "{}", R"({"other":{"id":"no"},"openai":{"id":"theirs","x":1}})"),
+                       call_id("ours")) == "theirs");
+  for (auto blob : {"", "{}", R"({"openai":{"id":7}})", R"({"openai":{"id":""}})", R"({"openai":{"id":"x"})",
+                    R"({"gemini":{"id":"x"}})", R"({"openai":"x"})", "[]", "garbage"}) {
     CAPTURE(std::string(blob));
     CHECK(openai_call_id(call("ours", "{}", blob), call_id("ours")) == "ours");
   }
+}
+
+TEST_CASE("what the service has left in a blob goes back verbatim") {
+  auto c =
+      said(role::model,
+           {{thought_part{"hm"}, R"({"openai":{"field":"reasoning","reasoning_details":[{"text":"hm"}]}})"},
+            {text_part{"x"}, R"({"openai":{"extra_content":{"g":1}}})"},
+            call("c1", "{}", R"({"openai":{"id":"a","extra_content":{"g":2}}})")});
+  CHECK(encode_openai_content(c) ==
+        R"(,{"role":"assistant","content":"x","reasoning_details":[{"text":"hm"}],"extra_content":{"g":1},)"
+        R"("tool_calls":[{"id":"a","type":"function","function":{"name":"look","arguments":"{}"},)"
+        R"("extra_content":{"g":2}}]})");
+  CHECK(encode_openai_content(
+            said(role::model, {{thought_part{"hm"}, R"({"openai":{"field":"reasoning"}})"}, text("x")}),
+            true) == R"(,{"role":"assistant","content":"x","reasoning":"hm"})");
+  CHECK(encode_openai_content(
+            said(role::model, {{text_part{}, R"({"openai":{"item":{"type":"thinking"}}})"}, text("x")})) ==
+        R"(,{"role":"assistant","content":[{"type":"thinking"},{"type":"text","text":"x"}]})");
+  // Another protocol's blobs are not looked into.
+  CHECK(encode_openai_content(said(role::model, {{text_part{}, R"({"gemini":{"item":{}}})"}, text("x")})) ==
+        R"(,{"role":"assistant","content":"x"})");
+}
+
+TEST_CASE("a choice among some tools") {
+  prompt_head head;
+  head.tools.push_back({"t", "", nullptr});
+  auto request = request_with(std::move(head), {said(role::user, {text("x")})});
+  request.choice = tool_choice::required;
+  request.required_tools = {"t"};
+  CHECK(encode(request).ends_with(R"("tool_choice":{"type":"function","function":{"name":"t"}}})"));
+  request.required_tools = {"t", "u"};
+  CHECK(encode(request).ends_with(
+      R"("tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"required","tools":[)"
+      R"({"type":"function","function":{"name":"t"}},{"type":"function","function":{"name":"u"}}]}}})"));
 }
 
 TEST_CASE("what was said before is encoded once") {
