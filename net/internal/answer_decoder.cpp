@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/net/internal/answer_decoder.hpp>
 
+#include <charconv>
 #include <utility>
 
 namespace troupe::net {
@@ -26,6 +27,24 @@ void answer_decoder::read_text(json_reader& in, std::string& out, bool thought) 
   show(thought, std::string_view(out).substr(before));
 }
 
+namespace {
+
+// Google's: {"@type": "….RetryInfo", "retryDelay": "12.5s"} among the details.
+std::optional<std::chrono::milliseconds> read_retry_delay(json_reader& in) {
+  std::string delay;
+  in.array([&] {
+    in.object([&](std::string_view key) { key == "retryDelay" ? void(in.string(delay)) : in.skip(); });
+  });
+  double seconds = 0;
+  auto [end, error] = std::from_chars(delay.data(), delay.data() + delay.size(), seconds);
+  constexpr double longest = 24 * 3600;
+  if (error != std::errc{} || std::string_view(end) != "s" || !(seconds >= 0 && seconds <= longest))
+    return std::nullopt;
+  return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+}
+
+} // namespace
+
 service_fault read_fault_value(json_reader& in) {
   service_fault out;
   if (in.peek() == json_reader::kind::string) {
@@ -43,6 +62,8 @@ service_fault read_fault_value(json_reader& in) {
       in.string(out.code);
     } else if (key == "type" || key == "status") {
       in.string(type);
+    } else if (key == "details") {
+      out.retry_after = read_retry_delay(in);
     } else {
       in.skip();
     }

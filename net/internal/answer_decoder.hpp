@@ -8,6 +8,7 @@
 #include <troupe/net/internal/json_reader.hpp>
 #include <troupe/runtime/ports/model_provider.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,6 +22,7 @@ struct service_fault {
   std::string message{};
   std::string code{}; // "insufficient_quota", or the type of the error when there is no code
   std::optional<std::uint64_t> status{}; // the HTTP status that it stands for, where that is known
+  std::optional<std::chrono::milliseconds> retry_after{};
 };
 
 class answer_decoder {

@@ -119,7 +119,7 @@ void model_exchange::end_whole() {
   if (status_ != 200) {
     auto said = setup_.decoder->read_fault(body_);
     auto failure = status_failure(endpoint_, status_, said ? std::string_view(said->message) : body_);
-    failure.retry_after = retry_after_;
+    failure.retry_after = retry_after_ || !said ? retry_after_ : said->retry_after;
     // More of the same will not bring the money.
     if (said && said->code == "insufficient_quota")
       failure.retryable = false;
@@ -225,6 +225,7 @@ model_error model_exchange::fault_failure(const service_fault& fault) const {
     status = 429;
   if (status != 0) {
     auto failure = status_failure(endpoint_, status, fault.message);
+    failure.retry_after = fault.retry_after;
     failure.retryable = failure.retryable && !shown_;
     return failure;
   }

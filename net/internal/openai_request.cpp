@@ -20,17 +20,8 @@ void append_text_item(std::string& out, std::string_view text) {
   out += '}';
 }
 
-// What a file is called matters only for its ending.
-std::string file_name(std::string_view mime_type) {
-  auto slash = mime_type.find('/');
-  std::string name = "file";
-  if (slash != std::string_view::npos)
-    name.append(1, '.').append(mime_type.substr(slash + 1));
-  return name;
-}
-
 void append_data_item(std::string& out, const data_part& data) {
-  auto source = data.uri.empty() ? "data:" + data.mime_type + ";base64," + data.base64 : data.uri;
+  auto source = data_url(data);
   if (data.mime_type.starts_with("image/")) {
     out.append(R"({"type":"image_url","image_url":{"url":)");
     append_json_string(out, source);
@@ -201,19 +192,7 @@ void append_schema(std::string& out, const nlohmann::json& schema, bool strict) 
 }
 
 std::string_view effort(thinking_level level, const openai_options& options) {
-  switch (level) {
-  case thinking_level::automatic:
-    return {};
-  case thinking_level::off:
-    return options.effort_off;
-  case thinking_level::low:
-    return "low";
-  case thinking_level::medium:
-    return "medium";
-  case thinking_level::high:
-    return "high";
-  }
-  return {};
+  return level == thinking_level::off ? std::string_view(options.effort_off) : effort_word(level);
 }
 
 void append_function(std::string& out, const std::string& name) {

@@ -3,7 +3,6 @@
 #include <troupe/net/internal/json_writer.hpp>
 #include <troupe/net/internal/raw_object.hpp>
 
-#include <algorithm>
 #include <utility>
 
 namespace troupe::net {
@@ -39,8 +38,11 @@ void raw_object::grow(std::string_view key, std::string_view text) {
   m.value.append(text);
 }
 
-bool raw_object::has(std::string_view key) const noexcept {
-  return std::any_of(members_.begin(), members_.end(), [&](const member& m) { return m.key == key; });
+std::string_view raw_object::value(std::string_view key) const noexcept {
+  for (const auto& m : members_)
+    if (m.key == key)
+      return m.value;
+  return {};
 }
 
 std::string raw_object::json(std::string_view skip) const {

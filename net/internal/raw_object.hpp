@@ -20,7 +20,8 @@ class raw_object {
   void grow(std::string_view key, std::string_view text);
 
   [[nodiscard]] bool empty() const noexcept { return members_.empty(); }
-  [[nodiscard]] bool has(std::string_view key) const noexcept;
+  // What `set` or `grow` has put there; empty when there is no such member.
+  [[nodiscard]] std::string_view value(std::string_view key) const noexcept;
   // The object's text; `skip` names a member that is left out.
   [[nodiscard]] std::string json(std::string_view skip = {}) const;
 

@@ -48,4 +48,31 @@ bool offers_tools(const model_request& request) noexcept {
   return !request.head->tools.empty();
 }
 
+std::string_view effort_word(thinking_level level) noexcept {
+  switch (level) {
+  case thinking_level::low:
+    return "low";
+  case thinking_level::medium:
+    return "medium";
+  case thinking_level::high:
+    return "high";
+  case thinking_level::automatic:
+  case thinking_level::off:
+    break;
+  }
+  return {};
+}
+
+std::string data_url(const data_part& data) {
+  return data.uri.empty() ? "data:" + data.mime_type + ";base64," + data.base64 : data.uri;
+}
+
+std::string file_name(std::string_view mime_type) {
+  auto slash = mime_type.find('/');
+  std::string name = "file";
+  if (slash != std::string_view::npos)
+    name.append(1, '.').append(mime_type.substr(slash + 1));
+  return name;
+}
+
 } // namespace troupe::net

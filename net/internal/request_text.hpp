@@ -39,6 +39,14 @@ void append_member(std::string& out, std::string_view key, std::string_view text
 // Tools are declared: without them a choice of tools is an error.
 [[nodiscard]] bool offers_tools(const model_request& request) noexcept;
 
+// "low", "medium", "high"; empty for the others.
+[[nodiscard]] std::string_view effort_word(thinking_level level) noexcept;
+
+// The bytes as a data URL, or the address that the part holds.
+[[nodiscard]] std::string data_url(const data_part& data);
+// What a file is called matters only for its ending: "file.pdf".
+[[nodiscard]] std::string file_name(std::string_view mime_type);
+
 // The pieces of a body: a head, a list whose elements are written with a comma before them, an end.
 class request_pieces {
  public:

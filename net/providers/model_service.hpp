@@ -8,6 +8,7 @@
 #include <troupe/runtime/ports/model_provider.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -34,6 +35,29 @@ struct model_service {
   std::string ca_file{};                          // PEM; empty trusts the system's authorities
   std::size_t max_event_bytes = 16 * 1024 * 1024; // of one event of a stream
   std::string extra_body{}; // members that end the JSON of each request: "\"top_p\":0.9", or empty
+};
+
+// Tokens that a model may think with, where a service wants a number.
+struct thinking_budgets {
+  std::uint32_t low = 2048;
+  std::uint32_t medium = 8192;
+  std::uint32_t high = 24'576;
+
+  // 0 for thinking_level::off and automatic.
+  [[nodiscard]] std::uint32_t of(thinking_level level) const noexcept {
+    switch (level) {
+    case thinking_level::low:
+      return low;
+    case thinking_level::medium:
+      return medium;
+    case thinking_level::high:
+      return high;
+    case thinking_level::automatic:
+    case thinking_level::off:
+      break;
+    }
+    return 0;
+  }
 };
 
 } // namespace troupe::net
