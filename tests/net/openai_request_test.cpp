@@ -3,44 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include "net/conversation.hpp"
+
 using namespace troupe;
 using namespace troupe::net;
+using namespace troupe::test;
 
 namespace {
-
-std::string joined(const std::vector<body_piece>& pieces) {
-  std::string out;
-  for (const auto& piece : pieces)
-    out += piece.view();
-  CHECK(nlohmann::json::accept(out));
-  return out;
-}
-
-model_request request_with(prompt_head head, std::vector<content> contents) {
-  model_request request;
-  request.model = "m";
-  request.head = std::make_shared<const prompt_head>(std::move(head));
-  for (auto& c : contents)
-    request.contents.append(std::move(c));
-  return request;
-}
-
-content said(role who, std::vector<part> parts) {
-  content c;
-  c.role = who;
-  c.parts = std::move(parts);
-  return c;
-}
-
-part text(std::string t) {
-  return {text_part{std::move(t)}, {}};
-}
-part call(std::string id, std::string arguments, std::string blob = {}) {
-  return {tool_call_part{call_id(std::move(id)), "look", std::move(arguments)}, std::move(blob)};
-}
-part answer_to(std::string id, std::string t, std::string blob = {}) {
-  return {tool_result_part{call_id(std::move(id)), "look", std::move(t), false}, std::move(blob)};
-}
 
 std::string encode(const model_request& request, const openai_options& options = {}) {
   return joined(encode_openai_request(request, options));
@@ -49,20 +18,17 @@ std::string encode(const model_request& request, const openai_options& options =
 } // namespace
 
 TEST_CASE("a conversation with tools, to the letter") {
-  prompt_head head;
-  head.system = "Be \"good\".";
-  head.tools.push_back({"look", "Looks.", nlohmann::json{{"type", "object"}}});
   auto request = request_with(
-      std::move(head), {
-                           said(role::user, {text("hello")}),
-                           said(role::model, {{thought_part{"hm"}, {}},
-                                              text("I look."),
-                                              call("c0-1-0", R"({"a":1})", R"({"openai":{"id":"their"}})"),
-                                              call("c0-1-1", "not json")}),
-                           said(role::tool, {answer_to("c0-1-0", "x", R"({"openai":{"id":"their"}})"),
-                                             answer_to("c0-1-1", "bad\xFF")}),
-                           said(role::model, {text("done")}),
-                       });
+      look_head(), {
+                       said(role::user, {text("hello")}),
+                       said(role::model, {{thought_part{"hm"}, {}},
+                                          text("I look."),
+                                          call("c0-1-0", R"({"a":1})", R"({"openai":{"id":"their"}})"),
+                                          call("c0-1-1", "not json")}),
+                       said(role::tool, {answer_to("c0-1-0", "x", R"({"openai":{"id":"their"}})"),
+                                         answer_to("c0-1-1", "bad\xFF")}),
+                       said(role::model, {text("done")}),
+                   });
   CHECK(
       encode(request) ==
       R"({"tools":[{"type":"function","function":{"name":"look","description":"Looks.","parameters":{"type":"object"}}}],)"
@@ -124,9 +90,6 @@ TEST_CASE("requests without system message, without contents, and with thoughts 
 }
 
 TEST_CASE("pictures, sounds, files and several texts") {
-  auto data = [](std::string type, std::string bytes, std::string uri) {
-    return part{data_part{std::move(type), std::move(bytes), std::move(uri)}, {}};
-  };
   auto c = said(role::user, {text("see"), data("image/png", "QUJD", ""),
                              data("image/png", "", "http://x/y.png"), data("application/pdf", "QUJD", ""),
                              data("audio/wav", "QUJD", ""), data("text/html", "", "http://x")});
