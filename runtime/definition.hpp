@@ -46,7 +46,7 @@ struct run_limits {
 // A model that agents may use. The key comes from an environment variable or a file and never from here.
 struct model_spec {
   std::string id{};
-  std::string provider{};    // "openai", "gemini", "anthropic", "scenario", or one that code registered
+  std::string provider{};    // "openai", "openai_responses", "gemini", "anthropic", "scenario"
   std::string model{};       // the provider's name; the id when empty
   std::string description{}; // what it is good for: shown to agents that choose
   std::string base_url{};
@@ -56,6 +56,7 @@ struct model_spec {
   std::uint32_t max_concurrency = 16'384;
   std::uint32_t max_retries = 4;
   std::optional<std::uint32_t> max_output_tokens{};
+  std::map<std::string, std::string> options{}; // of its provider, by name; docs/models.md lists them
 };
 
 enum class definition_origin : std::uint8_t { built_in, project, user, code };
