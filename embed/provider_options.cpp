@@ -142,6 +142,7 @@ status read_options(const model_spec& spec, net::openai_responses_options& out) 
 status read_options(const model_spec& spec, net::gemini_options& out) {
   option_reader in(spec);
   read_service(in, out);
+  in.members("extra_config", out.extra_config);
   in.flag("schema_subset", out.schema_subset);
   in.flag("include_thoughts", out.include_thoughts);
   read_budgets(in, out.budgets);

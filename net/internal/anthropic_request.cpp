@@ -169,15 +169,15 @@ struct thinking_setting {
   [[nodiscard]] bool on() const noexcept { return adaptive || budget > 0; }
 };
 
-// A model must not think when it is made to call a tool.
 thinking_setting find_thinking(const model_request& request, const anthropic_options& options) {
   thinking_setting out;
   auto wanted = options.budgets.of(request.thinking);
-  if (wanted == 0 || (offers_tools(request) && request.choice == tool_choice::required))
+  if (wanted == 0)
     return out;
   out.adaptive = options.thinking == anthropic_thinking::adaptive ||
                  (options.thinking == anthropic_thinking::by_model && thinks_adaptively(request.model));
-  if (out.adaptive)
+  // With a budget a model must not think when it is made to call a tool.
+  if (out.adaptive || (offers_tools(request) && request.choice == tool_choice::required))
     return out;
   // What is allowed for the answer holds for the thinking too.
   out.budget = request.max_output_tokens ? std::min(wanted, *request.max_output_tokens / 2) : wanted;

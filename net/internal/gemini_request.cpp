@@ -208,6 +208,8 @@ std::string encode_settings(const model_request& request, const gemini_options& 
   }
   append_schema(config, request, options);
   append_thinking(config, request, options);
+  if (!options.extra_config.empty())
+    config.append(config.empty() ? "" : ",").append(options.extra_config);
   std::string out = "]";
   append_choice(out, request);
   if (!config.empty())

@@ -107,9 +107,11 @@ class converter {
   }
 
   void copy_inner(const json& schema, json& out, int depth) const {
-    if (auto found = schema.find("properties"); found != schema.end() && found->is_object())
+    if (auto found = schema.find("properties"); found != schema.end() && found->is_object()) {
+      out["properties"] = json::object();
       for (const auto& [name, inner] : found->items())
         out["properties"][name] = convert(inner, depth + 1);
+    }
     if (auto found = schema.find("items"); found != schema.end() && found->is_object())
       out["items"] = convert(*found, depth + 1);
     for (const char* key : {"anyOf", "oneOf"})

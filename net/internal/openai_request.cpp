@@ -128,27 +128,32 @@ void append_assistant(std::string& out, const content& c, bool with_reasoning) {
   out += '}';
 }
 
+void append_user_item(std::string& out, const part& p) {
+  if (auto item = blob_view(p.blob, "openai").raw("item"); !item.empty())
+    out.append(item);
+  else if (const auto* text = std::get_if<text_part>(&p.value))
+    append_text_item(out, text->text);
+  else if (const auto* data = std::get_if<data_part>(&p.value))
+    append_data_item(out, *data);
+}
+
 void append_user(std::string& out, const content& c) {
-  const text_part* only = nullptr;
+  const part* only = nullptr;
   std::size_t count = 0;
   std::string items;
   for (const auto& p : c.parts) {
-    const auto* text = std::get_if<text_part>(&p.value);
-    const auto* data = std::get_if<data_part>(&p.value);
-    if (text == nullptr && data == nullptr)
+    if (!std::holds_alternative<text_part>(p.value) && !std::holds_alternative<data_part>(p.value))
       continue;
-    only = count++ == 0 ? text : nullptr;
+    only = count++ == 0 ? &p : nullptr;
     items.append(items.empty() ? "" : ",");
-    if (text != nullptr)
-      append_text_item(items, text->text);
-    else
-      append_data_item(items, *data);
+    append_user_item(items, p);
   }
   if (count == 0)
     return;
   out.append(R"(,{"role":"user","content":)");
-  if (only != nullptr)
-    append_json_string(out, only->text);
+  const auto* text = only == nullptr ? nullptr : std::get_if<text_part>(&only->value);
+  if (text != nullptr && only->blob.empty())
+    append_json_string(out, text->text);
   else
     out.append(1, '[').append(items).append(1, ']');
   out += '}';

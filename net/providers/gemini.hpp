@@ -17,6 +17,7 @@ struct gemini_options : model_service {
   bool schema_subset = false; // sends schemas in the OpenAPI subset instead of JSON Schema: for older models
   bool include_thoughts = false; // asks for thoughts even when no thinking level is set
   thinking_budgets budgets{};    // for models before version 3
+  std::string extra_config{};    // members that end generationConfig: "\"topK\":5", or empty
 };
 
 // Fails and behaves as model_service says.

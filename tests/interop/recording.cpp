@@ -19,6 +19,7 @@ recording read_recording(const fs::path& path, const std::string& api) {
   recording out;
   out.id = api + "/" + path.stem().string();
   out.api = api;
+  out.uri_path = j.at("uri_path");
   out.request = j.at("request");
   out.status = j.at("response").at("status");
   out.content_type = j.at("response").at("content_type");

@@ -72,7 +72,7 @@ TEST_CASE("Anthropic: settings") {
   CHECK(ending().find(R"("tool_choice":{"type":"none"})") != std::string::npos);
 }
 
-TEST_CASE("Anthropic: thinking is a budget or an effort, and never beside a forced call or a temperature") {
+TEST_CASE("Anthropic: thinking is a budget or an effort, and a budget never stands beside a forced call") {
   auto request = request_with(look_head(), {said(role::user, {text("x")})});
   request.temperature = 0.5;
   request.thinking = thinking_level::medium;
@@ -93,8 +93,12 @@ TEST_CASE("Anthropic: thinking is a budget or an effort, and never beside a forc
   CHECK(has(R"("thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"medium"})"));
   CHECK_FALSE(has("temperature"));
   request.choice = tool_choice::required;
+  CHECK(has("adaptive"));
+  request.model = "claude-sonnet-4-5";
+  request.max_output_tokens.reset();
   CHECK_FALSE(has("thinking"));
   request.choice = tool_choice::automatic;
+  CHECK(has("thinking"));
   request.thinking = thinking_level::off;
   CHECK(has(R"("thinking":{"type":"disabled"})"));
   request.thinking = thinking_level::automatic;
