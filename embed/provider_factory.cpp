@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/embed/internal/provider_factory.hpp>
-#include <troupe/net/providers/openai.hpp>
+#include <troupe/embed/internal/provider_options.hpp>
 #include <troupe/runtime/file_text.hpp>
 #include <troupe/runtime/scenario/scenario.hpp>
 
@@ -48,27 +48,44 @@ result<std::shared_ptr<model_provider>> make_scenario(const model_spec& spec, ti
   return load_scenario(*text, spec.scenario, clock);
 }
 
+using client_ptr = std::shared_ptr<net::http_client>;
+
+template <class Options>
+result<std::shared_ptr<model_provider>>
+make_service(const model_spec& spec, const client_ptr& client,
+             result<std::shared_ptr<model_provider>> (*make)(Options, client_ptr)) {
+  auto key = find_key(spec);
+  if (!key)
+    return std::move(key).failure();
+  Options options;
+  options.base_url = spec.base_url;
+  options.api_key = std::move(*key);
+  if (auto read = read_options(spec, options); !read)
+    return fault(spec, read.failure().message);
+  auto provider = make(std::move(options), client);
+  if (!provider)
+    return fault(spec, provider.failure().message);
+  return provider;
+}
+
 } // namespace
 
-result<std::shared_ptr<model_provider>>
-make_provider(const model_spec& spec, const std::shared_ptr<net::http_client>& client, timer& clock) {
+result<std::shared_ptr<model_provider>> make_provider(const model_spec& spec, const client_ptr& client,
+                                                      timer& clock) {
   if (spec.id.empty())
     return error{errc::bad_config, "A model needs an id."};
   if (spec.provider == "scenario")
     return make_scenario(spec, clock);
-  if (spec.provider != "openai")
-    return fault(spec, "there is no provider '" + spec.provider + "'. Providers: openai, scenario.");
-  auto key = find_key(spec);
-  if (!key)
-    return std::move(key).failure();
-  net::openai_options options;
-  if (!spec.base_url.empty())
-    options.base_url = spec.base_url;
-  options.api_key = std::move(*key);
-  auto provider = net::make_openai_provider(std::move(options), client);
-  if (!provider)
-    return fault(spec, provider.failure().message);
-  return provider;
+  if (spec.provider == "openai")
+    return make_service(spec, client, net::make_openai_provider);
+  if (spec.provider == "openai_responses")
+    return make_service(spec, client, net::make_openai_responses_provider);
+  if (spec.provider == "gemini")
+    return make_service(spec, client, net::make_gemini_provider);
+  if (spec.provider == "anthropic")
+    return make_service(spec, client, net::make_anthropic_provider);
+  return fault(spec, "there is no provider '" + spec.provider +
+                         "'. Providers: openai, openai_responses, gemini, anthropic, scenario.");
 }
 
 } // namespace troupe

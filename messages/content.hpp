@@ -56,7 +56,9 @@ struct data_part {
   friend bool operator==(const data_part&, const data_part&) = default;
 };
 
-// `blob` belongs to the provider: JSON text, empty when there is none.
+// `blob` belongs to the provider: JSON text, empty when there is none. It is an object with one member, named
+// after the protocol, so a provider passes over what another one has left. A piece of an answer of a kind that
+// is not modelled here is an empty text_part (or a data_part) whose blob holds the whole of it.
 struct part {
   std::variant<text_part, thought_part, tool_call_part, tool_result_part, data_part> value;
   std::string blob;

@@ -52,7 +52,7 @@ struct run_limits {
 // A model that agents may use. The key comes from an environment variable or a file and never from here.
 struct model_spec {
   std::string id{};
-  std::string provider{};    // "openai", "gemini", "anthropic", "scenario", or one that code registered
+  std::string provider{};    // "openai", "openai_responses", "gemini", "anthropic", "scenario"
   std::string model{};       // the provider's name; the id when empty
   std::string description{}; // what it is good for: shown to agents that choose
   std::string base_url{};
@@ -66,6 +66,7 @@ struct model_spec {
   std::uint64_t tokens_per_minute = 0;                               // 0: no limit; of input and output
   std::chrono::milliseconds call_timeout = std::chrono::minutes{30}; // of a call with all its tries and waits
   std::vector<std::string> fallbacks{}; // ids that are tried once this one has failed for good
+  std::map<std::string, std::string> options{}; // of its provider, by name; docs/models.md lists them
 };
 
 enum class definition_origin : std::uint8_t { built_in, project, user, code };

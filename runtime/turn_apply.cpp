@@ -40,7 +40,9 @@ class folder {
   void on(const model_text_body& b) {
     begin_answer(b.turn);
     state_.answer.push_back({text_part{b.text}, b.blob});
-    state_.last_text = b.text;
+    // Empty texts stand for pieces that only the provider understands.
+    if (!b.text.empty())
+      state_.last_text = b.text;
   }
 
   void on(const thought_body& b) {

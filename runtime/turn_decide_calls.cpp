@@ -37,6 +37,9 @@ std::size_t decider::emit_answer(const model_response& response) {
                           clean(call->arguments), p.blob},
            std::exchange(used, {}));
       ++calls;
+    } else if (!p.blob.empty()) {
+      // Data that the model made: no event shows them, but the model sees them again.
+      emit(model_text_body{turn, {}, p.blob}, std::exchange(used, {}));
     }
   }
   if (response.parts.empty())

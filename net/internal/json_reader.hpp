@@ -57,6 +57,11 @@ class json_reader {
   void skip();
   // Skips a value and gives its text.
   std::string_view raw();
+  // The text that has not been read yet, from the value that comes next on.
+  [[nodiscard]] std::string_view rest() noexcept {
+    skip_space();
+    return text_.substr(at_);
+  }
 
  private:
   [[nodiscard]] bool enter(char open);

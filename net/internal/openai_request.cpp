@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/net/internal/json_reader.hpp>
 #include <troupe/net/internal/json_writer.hpp>
 #include <troupe/net/internal/openai_request.hpp>
+#include <troupe/net/internal/part_blob.hpp>
+#include <troupe/net/internal/request_text.hpp>
 
 #include <string_view>
 
@@ -10,12 +11,8 @@ namespace troupe::net {
 namespace {
 
 // Their addresses name the protocol in the slots for encoded forms.
-constexpr char content_form = 0;
+constexpr char content_forms[2] = {}; // without and with the reasoning
 constexpr char head_form = 0;
-
-std::string dump(const nlohmann::json& value) {
-  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 void append_text_item(std::string& out, std::string_view text) {
   out.append(R"({"type":"text","text":)");
@@ -23,17 +20,8 @@ void append_text_item(std::string& out, std::string_view text) {
   out += '}';
 }
 
-// What a file is called matters only for its ending.
-std::string file_name(std::string_view mime_type) {
-  auto slash = mime_type.find('/');
-  std::string name = "file";
-  if (slash != std::string_view::npos)
-    name.append(1, '.').append(mime_type.substr(slash + 1));
-  return name;
-}
-
 void append_data_item(std::string& out, const data_part& data) {
-  auto source = data.uri.empty() ? "data:" + data.mime_type + ";base64," + data.base64 : data.uri;
+  auto source = data_url(data);
   if (data.mime_type.starts_with("image/")) {
     out.append(R"({"type":"image_url","image_url":{"url":)");
     append_json_string(out, source);
@@ -53,20 +41,19 @@ void append_data_item(std::string& out, const data_part& data) {
   }
 }
 
-// Servers refuse a history with arguments that are no JSON, and so would refuse the whole conversation from
-// then on.
-std::string_view sendable_arguments(std::string_view arguments) {
-  return nlohmann::json::accept(arguments) ? arguments : std::string_view("{}");
-}
-
 void append_call(std::string& out, const part& p, const tool_call_part& call) {
+  blob_view blob(p.blob, "openai");
+  auto id = blob.text("id");
   out.append(R"({"id":)");
-  append_json_string(out, openai_call_id(p, call.call));
+  append_json_string(out, id.empty() ? call.call.str() : id);
   out.append(R"(,"type":"function","function":{"name":)");
   append_json_string(out, call.name);
   out.append(R"(,"arguments":)");
   append_json_string(out, sendable_arguments(call.arguments));
-  out.append("}}");
+  out += '}';
+  if (auto extra = blob.raw("extra_content"); !extra.empty())
+    out.append(R"(,"extra_content":)").append(extra);
+  out += '}';
 }
 
 void append_result(std::string& out, const part& p, const tool_result_part& answer) {
@@ -77,52 +64,96 @@ void append_result(std::string& out, const part& p, const tool_result_part& answ
   out += '}';
 }
 
-void append_assistant(std::string& out, const content& c) {
-  std::string text;
+// What a model has said, as it gathers from the parts.
+struct assistant {
+  std::string text;  // the inside of a JSON string
+  std::string items; // elements of the content, when it has to be a list
   std::string calls;
+  std::string extra; // further members, each with a comma before it
   bool has_text = false;
-  for (const auto& p : c.parts) {
-    if (const auto* said = std::get_if<text_part>(&p.value)) {
-      append_json_text(text, said->text);
-      has_text = has_text || !said->text.empty();
-    } else if (const auto* call = std::get_if<tool_call_part>(&p.value)) {
-      calls.append(calls.empty() ? "" : ",");
-      append_call(calls, p, *call);
+  bool is_list = false;
+
+  void add_text(const part& p, const text_part& said) {
+    blob_view blob(p.blob, "openai");
+    if (auto item = blob.raw("item"); !item.empty()) {
+      is_list = true;
+      items.append(items.empty() ? "" : ",").append(item);
+      return;
+    }
+    if (auto more = blob.raw("extra_content"); !more.empty())
+      extra.append(R"(,"extra_content":)").append(more);
+    if (said.text.empty())
+      return;
+    has_text = true;
+    append_json_text(text, said.text);
+    items.append(items.empty() ? "" : ",");
+    append_text_item(items, said.text);
+  }
+
+  void add_thought(const part& p, const thought_part& thought, bool with_reasoning) {
+    blob_view blob(p.blob, "openai");
+    if (auto details = blob.raw("reasoning_details"); !details.empty())
+      extra.append(R"(,"reasoning_details":)").append(details);
+    if (auto field = blob.text("field"); with_reasoning && !field.empty()) {
+      extra.append(R"(,")").append(field).append(R"(":)");
+      append_json_string(extra, thought.text);
     }
   }
-  if (!has_text && calls.empty())
+};
+
+void append_assistant(std::string& out, const content& c, bool with_reasoning) {
+  assistant said;
+  for (const auto& p : c.parts) {
+    if (const auto* text = std::get_if<text_part>(&p.value)) {
+      said.add_text(p, *text);
+    } else if (const auto* thought = std::get_if<thought_part>(&p.value)) {
+      said.add_thought(p, *thought, with_reasoning);
+    } else if (const auto* call = std::get_if<tool_call_part>(&p.value)) {
+      said.calls.append(said.calls.empty() ? "" : ",");
+      append_call(said.calls, p, *call);
+    }
+  }
+  if (!said.has_text && !said.is_list && said.calls.empty())
     return;
   out.append(R"(,{"role":"assistant","content":)");
-  if (has_text)
-    out.append(1, '"').append(text).append(1, '"');
+  if (said.is_list)
+    out.append(1, '[').append(said.items).append(1, ']');
+  else if (said.has_text)
+    out.append(1, '"').append(said.text).append(1, '"');
   else
     out.append("null");
-  if (!calls.empty())
-    out.append(R"(,"tool_calls":[)").append(calls).append(1, ']');
+  out.append(said.extra);
+  if (!said.calls.empty())
+    out.append(R"(,"tool_calls":[)").append(said.calls).append(1, ']');
   out += '}';
 }
 
+void append_user_item(std::string& out, const part& p) {
+  if (auto item = blob_view(p.blob, "openai").raw("item"); !item.empty())
+    out.append(item);
+  else if (const auto* text = std::get_if<text_part>(&p.value))
+    append_text_item(out, text->text);
+  else if (const auto* data = std::get_if<data_part>(&p.value))
+    append_data_item(out, *data);
+}
+
 void append_user(std::string& out, const content& c) {
-  const text_part* only = nullptr;
+  const part* only = nullptr;
   std::size_t count = 0;
   std::string items;
   for (const auto& p : c.parts) {
-    const auto* text = std::get_if<text_part>(&p.value);
-    const auto* data = std::get_if<data_part>(&p.value);
-    if (text == nullptr && data == nullptr)
+    if (!std::holds_alternative<text_part>(p.value) && !std::holds_alternative<data_part>(p.value))
       continue;
-    only = count++ == 0 ? text : nullptr;
+    only = count++ == 0 ? &p : nullptr;
     items.append(items.empty() ? "" : ",");
-    if (text != nullptr)
-      append_text_item(items, text->text);
-    else
-      append_data_item(items, *data);
+    append_user_item(items, p);
   }
   if (count == 0)
     return;
   out.append(R"(,{"role":"user","content":)");
-  if (only != nullptr)
-    append_json_string(out, only->text);
+  const auto* text = only == nullptr ? nullptr : std::get_if<text_part>(&only->value);
+  if (text != nullptr && only->blob.empty())
+    append_json_string(out, text->text);
   else
     out.append(1, '[').append(items).append(1, ']');
   out += '}';
@@ -135,8 +166,10 @@ void append_tools(std::string& out, const std::vector<tool_declaration>& tools) 
     append_json_string(out, tool.name);
     out.append(R"(,"description":)");
     append_json_string(out, tool.description);
-    if (tool.parameters.is_object())
-      out.append(R"(,"parameters":)").append(dump(tool.parameters));
+    if (tool.parameters.is_object()) {
+      append_key(out, "parameters");
+      append_json_value(out, tool.parameters);
+    }
     out.append("}}");
   }
   out.append("],");
@@ -157,45 +190,57 @@ std::string encode_head(const prompt_head& head) {
 
 void append_schema(std::string& out, const nlohmann::json& schema, bool strict) {
   out.append(R"(,"response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":)");
-  out.append(dump(schema));
+  append_json_value(out, schema);
   if (strict)
     out.append(R"(,"strict":true)");
   out.append("}}");
 }
 
 std::string_view effort(thinking_level level, const openai_options& options) {
-  switch (level) {
-  case thinking_level::automatic:
-    return {};
-  case thinking_level::off:
-    return options.effort_off;
-  case thinking_level::low:
-    return "low";
-  case thinking_level::medium:
-    return "medium";
-  case thinking_level::high:
-    return "high";
+  return level == thinking_level::off ? std::string_view(options.effort_off) : effort_word(level);
+}
+
+void append_function(std::string& out, const std::string& name) {
+  out.append(R"({"type":"function","function":{"name":)");
+  append_json_string(out, name);
+  out.append("}}");
+}
+
+void append_choice(std::string& out, const model_request& request) {
+  if (!offers_tools(request) || request.choice == tool_choice::automatic)
+    return;
+  append_key(out, "tool_choice");
+  const auto& names = request.required_tools;
+  if (request.choice == tool_choice::none) {
+    out.append(R"("none")");
+  } else if (names.empty()) {
+    out.append(R"("required")");
+  } else if (names.size() == 1) {
+    append_function(out, names.front());
+  } else {
+    out.append(R"({"type":"allowed_tools","allowed_tools":{"mode":"required","tools":[)");
+    for (const auto& name : names) {
+      out.append(&name == names.data() ? "" : ",");
+      append_function(out, name);
+    }
+    out.append("]}}");
   }
-  return {};
 }
 
 void append_settings(std::string& out, const model_request& request, const openai_options& options) {
   out.append(R"(],"model":)");
   append_json_string(out, request.model);
-  if (!request.head->tools.empty() && request.choice != tool_choice::automatic)
-    out.append(R"(,"tool_choice":)")
-        .append(request.choice == tool_choice::none ? R"("none")" : R"("required")");
-  if (request.max_output_tokens)
-    out.append(options.legacy_max_tokens ? R"(,"max_tokens":)" : R"(,"max_completion_tokens":)")
-        .append(std::to_string(*request.max_output_tokens));
+  append_choice(out, request);
+  if (request.max_output_tokens) {
+    append_key(out, options.legacy_max_tokens ? "max_tokens" : "max_completion_tokens");
+    out.append(std::to_string(*request.max_output_tokens));
+  }
   if (request.temperature) {
-    out.append(R"(,"temperature":)");
+    append_key(out, "temperature");
     append_json_number(out, *request.temperature);
   }
-  if (auto word = effort(request.thinking, options); !word.empty()) {
-    out.append(R"(,"reasoning_effort":)");
-    append_json_string(out, word);
-  }
+  if (auto word = effort(request.thinking, options); !word.empty())
+    append_member(out, "reasoning_effort", word);
   if (request.output_schema)
     append_schema(out, *request.output_schema, options.strict_schema);
   if (request.stream) {
@@ -203,62 +248,45 @@ void append_settings(std::string& out, const model_request& request, const opena
     if (options.stream_usage)
       out.append(R"(,"stream_options":{"include_usage":true})");
   }
+  if (!options.extra_body.empty())
+    out.append(1, ',').append(options.extra_body);
   out += '}';
 }
 
 } // namespace
 
 std::string openai_call_id(const part& p, const call_id& ours) {
-  std::string id;
-  if (!p.blob.empty()) {
-    json_reader blob(p.blob);
-    blob.object([&](std::string_view key) {
-      if (key == "id")
-        blob.string(id);
-      else
-        blob.skip();
-    });
-    if (blob.failed())
-      id.clear();
-  }
+  auto id = blob_view(p.blob, "openai").text("id");
   return id.empty() ? ours.str() : id;
 }
 
-std::string encode_openai_content(const content& c) {
+std::string encode_openai_content(const content& c, bool with_reasoning) {
   std::string out;
   for (const auto& p : c.parts)
     if (const auto* answer = std::get_if<tool_result_part>(&p.value))
       append_result(out, p, *answer);
   if (c.role == role::model)
-    append_assistant(out, c);
+    append_assistant(out, c, with_reasoning);
   else
     append_user(out, c);
   return out;
 }
 
 std::vector<body_piece> encode_openai_request(const model_request& request, const openai_options& options) {
-  std::vector<body_piece> pieces;
-  pieces.reserve(request.contents.size() + 2);
-  pieces.emplace_back(request.head->encoded.get(&head_form, [&] { return encode_head(*request.head); }));
-  // Every message is written with a comma before it, which the first one of all must not have.
-  bool first = request.head->system.empty();
-  for (std::size_t i = 0; i < request.contents.size(); ++i) {
-    const auto& c = *request.contents[i];
-    auto text = c.encoded.get(&content_form, [&] { return encode_openai_content(c); });
-    if (text->empty())
-      continue;
-    pieces.emplace_back(std::move(text), first ? 1 : 0);
-    first = false;
+  const auto& head = *request.head;
+  request_pieces pieces(head.encoded.get(&head_form, [&] { return encode_head(head); }), !head.system.empty(),
+                        request.contents.size());
+  const bool with_reasoning = options.return_reasoning;
+  pieces.add_contents(request.contents, &content_forms[with_reasoning ? 1 : 0],
+                      [&](const content& c) { return encode_openai_content(c, with_reasoning); });
+  if (!request.reminder.empty()) {
+    std::string reminder = R"(,{"role":"user")";
+    append_member(reminder, "content", request.reminder);
+    pieces.add(reminder + "}");
   }
   std::string end;
-  if (!request.reminder.empty()) {
-    end.append(first ? "" : ",").append(R"({"role":"user","content":)");
-    append_json_string(end, request.reminder);
-    end += '}';
-  }
   append_settings(end, request, options);
-  pieces.emplace_back(std::make_shared<const std::string>(std::move(end)));
-  return pieces;
+  return pieces.finish(std::move(end));
 }
 
 } // namespace troupe::net

@@ -1,8 +1,4 @@
-// Writes requests of the Chat Completions API.
-//
-// A request is a list of shared pieces. What stays over the turns of an agent is written once and kept beside
-// the value itself: the tools and the system message with the head, each content's messages with the content.
-// Only the end, with the settings, is new for each request.
+// Writes requests of the Chat Completions API, in shared pieces (request_text.hpp).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -21,9 +17,9 @@ namespace troupe::net {
 [[nodiscard]] std::vector<body_piece> encode_openai_request(const model_request& request,
                                                             const openai_options& options);
 
-// The messages of one content, each with a comma before it; empty when there is nothing to send (thoughts are
-// not).
-[[nodiscard]] std::string encode_openai_content(const content& c);
+// The messages of one content, each with a comma before it; empty when there is nothing to send. Thoughts are
+// sent `with_reasoning` only; the details that OpenRouter wants back always are.
+[[nodiscard]] std::string encode_openai_content(const content& c, bool with_reasoning = false);
 
 // The provider's own id out of a part's blob, else ours.
 [[nodiscard]] std::string openai_call_id(const part& p, const call_id& ours);

@@ -1,12 +1,15 @@
 // Reads answers of the Chat Completions API, whole or streamed.
 //
+// What stands in the blobs of its parts, under "openai": `id` and `extra_content` of a tool call;
+// `reasoning_details` of a thought, and `field`, the name under which its text came; `extra_content` of the
+// text; `item`, a piece of a content that came as a list.
+//
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/messages/result.hpp>
+#include <troupe/net/internal/answer_decoder.hpp>
 #include <troupe/net/internal/json_reader.hpp>
-#include <troupe/net/sse_parser.hpp>
-#include <troupe/runtime/ports/model_provider.hpp>
+#include <troupe/net/internal/raw_object.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -17,36 +20,14 @@
 
 namespace troupe::net {
 
-// What an error object says: {"error": {"message": …, "code": …, "type": …}} and its relatives.
-struct openai_error {
-  std::string message;
-  std::string code;                    // "insufficient_quota", or the type when there is no code
-  std::optional<std::uint64_t> status; // when the code is an HTTP status
-};
-
-// The error object in a body, if it has one.
-[[nodiscard]] std::optional<openai_error> read_openai_error(std::string_view body);
-
-// Gathers one answer out of objects that carry messages or pieces of messages (deltas).
-class openai_answer {
+class openai_decoder final : public answer_decoder {
  public:
-  // Reads one object: a whole answer, or a chunk of a stream. False when it is not well formed.
-  [[nodiscard]] bool read(std::string_view json);
+  explicit openai_decoder(bool stream) noexcept : answer_decoder(stream) {}
 
-  // What the objects so far have said. Text and thought only grow.
-  [[nodiscard]] const std::string& text() const noexcept { return text_; }
-  [[nodiscard]] const std::string& thought() const noexcept { return thought_; }
-  [[nodiscard]] const std::string& refusal() const noexcept { return refusal_; }
-  [[nodiscard]] const std::optional<openai_error>& error() const noexcept { return error_; }
-  // The service has said why it stopped.
-  [[nodiscard]] bool is_finished() const noexcept { return finish_.has_value(); }
-  // There was a list of choices, if an empty one: it is an answer of this API.
-  [[nodiscard]] bool has_choices() const noexcept { return has_choices_; }
-
-  [[nodiscard]] bool is_empty() const noexcept { return text_.empty() && calls_.empty(); }
-  [[nodiscard]] finish_reason finish() const noexcept { return finish_.value_or(finish_reason::other); }
-  // What has been gathered; to be called once.
-  [[nodiscard]] model_response take();
+  [[nodiscard]] bool read_whole(std::string_view body) override;
+  [[nodiscard]] step read_event(std::string_view name, std::string_view data) override;
+  [[nodiscard]] std::optional<service_fault> read_fault(std::string_view body) const override;
+  [[nodiscard]] model_response take() override;
 
  private:
   struct call {
@@ -54,25 +35,40 @@ class openai_answer {
     std::string id;
     std::string name;
     std::string arguments;
+    std::string extra; // JSON
+  };
+  struct detail {
+    std::uint64_t index = 0;
+    std::string type;
+    raw_object members;
   };
 
+  [[nodiscard]] bool read(std::string_view json);
   void read_choice(json_reader& in);
   void read_message(json_reader& in, bool whole);
-  void read_content(json_reader& in, std::string& out);
+  void read_content(json_reader& in, bool whole);
+  void read_item(std::string_view item, bool whole);
+  void read_thought(json_reader& in, std::string_view key);
+  void read_details(json_reader& in, bool show_text);
+  void read_detail(std::string_view raw, bool show_text);
   void read_call(json_reader& in, bool whole);
   void read_function(json_reader& in, call& piece);
   void read_usage(json_reader& in);
+  void read_extensions(json_reader& in);
   void join(call piece, bool whole);
   [[nodiscard]] call* find(const call& piece);
+  [[nodiscard]] std::string thought_blob() const;
+  void take_calls(std::vector<part>& out);
 
   std::string text_;
   std::string thought_;
-  std::string refusal_;
+  std::string thought_field_;
+  std::vector<detail> details_;
+  std::vector<std::string> items_; // JSON, of a content that is a list
+  std::string extra_;              // JSON, beside the text
   std::vector<call> calls_;
-  std::optional<finish_reason> finish_;
-  std::optional<openai_error> error_;
-  troupe::usage usage_;
-  bool has_choices_ = false;
+  bool has_choices_ = false; // a list of choices has come, if an empty one: it is an answer of this API
+  std::uint64_t total_ = 0;
   std::string word_; // scratch
 };
 

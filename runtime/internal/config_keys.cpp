@@ -101,9 +101,20 @@ void read_limits(yaml_reader& reader, const yaml_value& in, agent_limits& agent,
   }
 }
 
+// Which options there are, the provider knows.
+void read_options(yaml_reader& reader, const yaml_value& in, model_part& out) {
+  if (!in.node.is_map())
+    return reader.wrong_type(in, "a map from the names of options to their values");
+  for (std::size_t i = 0; i < in.node.items.size(); ++i) {
+    const auto& name = in.node.keys[i].text;
+    reader.read({in.node.items[i], in.key + "." + name, in.node.keys[i].line}, out.value.options[name]);
+  }
+}
+
 const yaml_key<model_part> model_keys[] = {
     {"provider", "text", "",
-     "`openai` (also Ollama, llama.cpp, vLLM, OpenRouter), `gemini`, `anthropic`, `scenario`.",
+     "`openai` (also Ollama, llama.cpp, vLLM, OpenRouter, Groq, DeepSeek), `openai_responses`, `gemini`, "
+     "`anthropic`, `scenario`.",
      in_part<&model_spec::provider>},
     {"model", "text", "the id", "The provider's name of the model.", in_part<&model_spec::model>},
     {"description", "text", "", "What it is good for; agents that choose a model see it.",
@@ -151,6 +162,8 @@ const yaml_key<model_part> model_keys[] = {
        if (r.read(in, value, 1, max_count))
          out.value.max_output_tokens = value;
      }},
+    {"options", "map", "none", "Settings of its provider, by name; [models.md](models.md) lists them.",
+     read_options},
 };
 
 void read_models(yaml_reader& reader, const yaml_value& in, config_draft& draft) {
@@ -163,7 +176,8 @@ void read_models(yaml_reader& reader, const yaml_value& in, config_draft& draft)
     model_part part{spec, draft};
     read_map<model_part>(reader, value, model_keys, part);
     if (value.node.is_map() && !value.node.find("provider"))
-      reader.error(value, "the key \"provider\" is missing: openai, gemini, anthropic or scenario.");
+      reader.error(
+          value, "the key \"provider\" is missing: openai, openai_responses, gemini, anthropic or scenario.");
     draft.value.models.push_back(std::move(spec));
   }
 }

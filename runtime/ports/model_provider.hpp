@@ -43,6 +43,7 @@ struct model_request {
   transcript contents;                     // call/result pairs are whole
   std::string reminder;                    // shown after the contents and never kept; may be empty
   tool_choice choice = tool_choice::automatic;
+  std::vector<std::string> required_tools; // with tool_choice::required: one of these; empty allows all
   thinking_level thinking = thinking_level::automatic;
   std::optional<std::uint32_t> max_output_tokens;
   std::optional<double> temperature;

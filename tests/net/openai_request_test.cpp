@@ -3,44 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include "net/conversation.hpp"
+
 using namespace troupe;
 using namespace troupe::net;
+using namespace troupe::test;
 
 namespace {
-
-std::string joined(const std::vector<body_piece>& pieces) {
-  std::string out;
-  for (const auto& piece : pieces)
-    out += piece.view();
-  CHECK(nlohmann::json::accept(out));
-  return out;
-}
-
-model_request request_with(prompt_head head, std::vector<content> contents) {
-  model_request request;
-  request.model = "m";
-  request.head = std::make_shared<const prompt_head>(std::move(head));
-  for (auto& c : contents)
-    request.contents.append(std::move(c));
-  return request;
-}
-
-content said(role who, std::vector<part> parts) {
-  content c;
-  c.role = who;
-  c.parts = std::move(parts);
-  return c;
-}
-
-part text(std::string t) {
-  return {text_part{std::move(t)}, {}};
-}
-part call(std::string id, std::string arguments, std::string blob = {}) {
-  return {tool_call_part{call_id(std::move(id)), "look", std::move(arguments)}, std::move(blob)};
-}
-part answer_to(std::string id, std::string t, std::string blob = {}) {
-  return {tool_result_part{call_id(std::move(id)), "look", std::move(t), false}, std::move(blob)};
-}
 
 std::string encode(const model_request& request, const openai_options& options = {}) {
   return joined(encode_openai_request(request, options));
@@ -49,20 +18,17 @@ std::string encode(const model_request& request, const openai_options& options =
 } // namespace
 
 TEST_CASE("a conversation with tools, to the letter") {
-  prompt_head head;
-  head.system = "Be \"good\".";
-  head.tools.push_back({"look", "Looks.", nlohmann::json{{"type", "object"}}});
   auto request = request_with(
-      std::move(head),
-      {
-          said(role::user, {text("hello")}),
-          said(role::model, {{thought_part{"hm"}, {}},
-                             text("I look."),
-                             call("c0-1-0", R"({"a":1})", R"({"id":"their"})"),
-                             call("c0-1-1", "not json")}),
-          said(role::tool, {answer_to("c0-1-0", "x", R"({"id":"their"})"), answer_to("c0-1-1", "bad\xFF")}),
-          said(role::model, {text("done")}),
-      });
+      look_head(), {
+                       said(role::user, {text("hello")}),
+                       said(role::model, {{thought_part{"hm"}, {}},
+                                          text("I look."),
+                                          call("c0-1-0", R"({"a":1})", R"({"openai":{"id":"their"}})"),
+                                          call("c0-1-1", "not json")}),
+                       said(role::tool, {answer_to("c0-1-0", "x", R"({"openai":{"id":"their"}})"),
+                                         answer_to("c0-1-1", "bad\xFF")}),
+                       said(role::model, {text("done")}),
+                   });
   CHECK(
       encode(request) ==
       R"({"tools":[{"type":"function","function":{"name":"look","description":"Looks.","parameters":{"type":"object"}}}],)"
@@ -102,13 +68,14 @@ TEST_CASE("all settings") {
   options.effort_off = "minimal";
   request.choice = tool_choice::none;
   request.thinking = thinking_level::off;
+  options.extra_body = R"("top_p":0.5)";
   auto other = encode(request, options);
   for (auto* piece : {R"("tool_choice":"none")", R"("max_tokens":5)", R"("strict":true)",
                       R"("reasoning_effort":"minimal")"}) {
     CAPTURE(piece);
     CHECK(other.find(piece) != std::string::npos);
   }
-  CHECK(other.ends_with(R"("stream":true})"));
+  CHECK(other.ends_with(R"("stream":true,"top_p":0.5})"));
 }
 
 TEST_CASE("requests without system message, without contents, and with thoughts only") {
@@ -123,9 +90,6 @@ TEST_CASE("requests without system message, without contents, and with thoughts 
 }
 
 TEST_CASE("pictures, sounds, files and several texts") {
-  auto data = [](std::string type, std::string bytes, std::string uri) {
-    return part{data_part{std::move(type), std::move(bytes), std::move(uri)}, {}};
-  };
   auto c = said(role::user, {text("see"), data("image/png", "QUJD", ""),
                              data("image/png", "", "http://x/y.png"), data("application/pdf", "QUJD", ""),
                              data("audio/wav", "QUJD", ""), data("text/html", "", "http://x")});
@@ -146,11 +110,47 @@ TEST_CASE("pictures, sounds, files and several texts") {
 }
 
 TEST_CASE("a blob of another kind is not taken for an id") {
-  CHECK(openai_call_id(call("ours", "{}", R"({"id":"theirs","x":1})"), call_id("ours")) == "theirs");
-  for (auto blob : {"", "{}", R"({"id":7})", R"({"id":""})", R"({"id":"x")", "[]", "garbage"}) {
+  CHECK(openai_call_id(call("ours", "{}", R"({"other":{"id":"no"},"openai":{"id":"theirs","x":1}})"),
+                       call_id("ours")) == "theirs");
+  for (auto blob : {"", "{}", R"({"openai":{"id":7}})", R"({"openai":{"id":""}})", R"({"openai":{"id":"x"})",
+                    R"({"gemini":{"id":"x"}})", R"({"openai":"x"})", "[]", "garbage"}) {
     CAPTURE(std::string(blob));
     CHECK(openai_call_id(call("ours", "{}", blob), call_id("ours")) == "ours");
   }
+}
+
+TEST_CASE("what the service has left in a blob goes back verbatim") {
+  auto c =
+      said(role::model,
+           {{thought_part{"hm"}, R"({"openai":{"field":"reasoning","reasoning_details":[{"text":"hm"}]}})"},
+            {text_part{"x"}, R"({"openai":{"extra_content":{"g":1}}})"},
+            call("c1", "{}", R"({"openai":{"id":"a","extra_content":{"g":2}}})")});
+  CHECK(encode_openai_content(c) ==
+        R"(,{"role":"assistant","content":"x","reasoning_details":[{"text":"hm"}],"extra_content":{"g":1},)"
+        R"("tool_calls":[{"id":"a","type":"function","function":{"name":"look","arguments":"{}"},)"
+        R"("extra_content":{"g":2}}]})");
+  CHECK(encode_openai_content(
+            said(role::model, {{thought_part{"hm"}, R"({"openai":{"field":"reasoning"}})"}, text("x")}),
+            true) == R"(,{"role":"assistant","content":"x","reasoning":"hm"})");
+  CHECK(encode_openai_content(
+            said(role::model, {{text_part{}, R"({"openai":{"item":{"type":"thinking"}}})"}, text("x")})) ==
+        R"(,{"role":"assistant","content":[{"type":"thinking"},{"type":"text","text":"x"}]})");
+  // Another protocol's blobs are not looked into.
+  CHECK(encode_openai_content(said(role::model, {{text_part{}, R"({"gemini":{"item":{}}})"}, text("x")})) ==
+        R"(,{"role":"assistant","content":"x"})");
+}
+
+TEST_CASE("a choice among some tools") {
+  prompt_head head;
+  head.tools.push_back({"t", "", nullptr});
+  auto request = request_with(std::move(head), {said(role::user, {text("x")})});
+  request.choice = tool_choice::required;
+  request.required_tools = {"t"};
+  CHECK(encode(request).ends_with(R"("tool_choice":{"type":"function","function":{"name":"t"}}})"));
+  request.required_tools = {"t", "u"};
+  CHECK(encode(request).ends_with(
+      R"("tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"required","tools":[)"
+      R"({"type":"function","function":{"name":"t"}},{"type":"function","function":{"name":"u"}}]}}})"));
 }
 
 TEST_CASE("what was said before is encoded once") {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/net/internal/openai_call.hpp>
+#include <troupe/net/internal/openai_response.hpp>
 
 #include <doctest/doctest.h>
 
-#include "net/recorded.hpp"
+#include "net/decoded.hpp"
 
 using namespace troupe;
 using namespace troupe::net;
@@ -11,24 +11,13 @@ using namespace troupe::test;
 
 namespace {
 
-// Feeds `pieces` as a 200 answer of `type`.
-model_record decode(const std::vector<std::string_view>& pieces, std::string_view type = "text/event-stream",
+model_record decode(const std::vector<std::string_view>& pieces, std::string_view type = event_stream,
                     bool stream = true) {
-  auto sink = std::make_shared<recording_sink>();
-  auto endpoint =
-      std::make_shared<const model_endpoint>(model_endpoint{"http://h/v1/chat/completions", "sk-secret"});
-  openai_call call(endpoint, sink, stream, sse_parser::default_max_event_bytes);
-  http_headers headers;
-  headers.add("Content-Type", type);
-  call.on_head(200, headers);
-  for (auto piece : pieces)
-    call.on_data(piece);
-  call.on_end();
-  return sink->wait();
+  return test::decode(std::make_unique<openai_decoder>(stream), pieces, type, stream);
 }
 
 model_record decode_whole(std::string_view body) {
-  return decode({body}, "application/json", false);
+  return test::decode_whole<openai_decoder>(body);
 }
 
 std::string delta(std::string_view inside, std::string_view finish = "null") {
@@ -71,7 +60,7 @@ TEST_CASE("a whole answer is read") {
   // An id that is given twice names nothing.
   CHECK(r.response->parts[2].blob.empty());
   CHECK(r.response->parts[3].blob.empty());
-  CHECK(r.response->parts[4].blob == R"({"id":"b"})");
+  CHECK(r.response->parts[4].blob == R"({"openai":{"id":"b"}})");
   CHECK(r.response->parts[5].blob.empty());
   CHECK(r.text.empty());
 }
@@ -80,8 +69,85 @@ TEST_CASE("content may be a list of parts") {
   auto r = decode_whole(with_message(
       R"("content":[{"type":"text","text":"a"},{"type":"other"},{"type":"text","text":"b"}])", "null"));
   REQUIRE(r.response);
-  CHECK(std::get<text_part>(r.response->parts.at(0).value).text == "ab");
+  REQUIRE(r.response->parts.size() == 2);
+  CHECK(r.response->parts[0].blob == R"({"openai":{"item":{"type":"other"}}})");
+  CHECK(part_as<text_part>(r, 1).text == "ab");
   CHECK(r.response->finish == finish_reason::other);
+}
+
+TEST_CASE("the ways in which services tell thoughts") {
+  struct row {
+    const char* message;
+    const char* thought;
+    const char* blob;
+  };
+  for (
+      const auto& [message, thought, blob] :
+      {row{R"("reasoning":"a","reasoning_content":"a")", "a", R"({"openai":{"field":"reasoning"}})"},
+       row{R"("reasoning_content":"b")", "b", R"({"openai":{"field":"reasoning_content"}})"},
+       row{R"("reasoning":[{"type":"text","text":"c"}])", "c", ""},
+       row{R"("reasoning_details":[{"type":"reasoning.text","text":"d","signature":"s","index":0},)"
+           R"({"data":"e","index":1,"type":"reasoning.encrypted","id":null}])",
+           "d",
+           R"({"openai":{"reasoning_details":[{"text":"d","signature":"s","type":"reasoning.text","index":0},)"
+           R"({"data":"e","type":"reasoning.encrypted","index":1}]}})"}}) {
+    CAPTURE(std::string(message));
+    auto r = decode_whole(with_message(std::string(message) + R"(,"content":"x")"));
+    REQUIRE(r.response);
+    CHECK(part_as<thought_part>(r, 0).text == thought);
+    CHECK(part_at(r, 0).blob == blob);
+    CHECK(part_as<text_part>(r, 1).text == "x");
+  }
+  auto thinking = R"({"type":"thinking","thinking":[{"type":"text","text":"hm"}]})";
+  auto r = decode_whole(
+      with_message(R"("content":[)" + std::string(thinking) + R"(,{"type":"text","text":"x"}])"));
+  REQUIRE(r.response);
+  CHECK(part_as<thought_part>(r, 0).text == "hm");
+  CHECK(part_at(r, 1).blob == R"({"openai":{"item":)" + std::string(thinking) + "}}");
+  CHECK(part_as<text_part>(r, 2).text == "x");
+}
+
+TEST_CASE("reasoning details come in pieces") {
+  auto r = decode(
+      {delta(R"("reasoning":"a","reasoning_details":[{"type":"reasoning.text","text":"a","index":0}])") +
+       delta(R"("reasoning_details":[{"type":"reasoning.text","text":"b","format":null,"index":0}])") +
+       delta(R"("reasoning_details":[{"type":"reasoning.text","signature":"s","index":0}],"content":"x")",
+             R"("stop")") +
+       done});
+  REQUIRE(r.response);
+  CHECK(r.thought == "ab");
+  CHECK(part_at(r, 0).blob ==
+        R"({"openai":{"field":"reasoning","reasoning_details":[{"text":"ab","signature":"s",)"
+        R"("type":"reasoning.text","index":0}]}})");
+}
+
+TEST_CASE("signatures of Gemini's compatible service") {
+  auto r = decode_whole(with_message(
+      R"("content":"x","extra_content":{"google":{"thought_signature":"s"}},"tool_calls":[{"id":"a",)"
+      R"("extra_content":{"google":{"thought_signature":"t"}},"function":{"name":"f","arguments":"{}"}}])"));
+  REQUIRE(r.response);
+  CHECK(part_at(r, 0).blob == R"({"openai":{"extra_content":{"google":{"thought_signature":"s"}}}})");
+  CHECK(part_at(r, 1).blob ==
+        R"({"openai":{"id":"a","extra_content":{"google":{"thought_signature":"t"}}}})");
+}
+
+TEST_CASE("token counts stand in several places") {
+  auto counted = [](std::string_view counts) {
+    auto r = decode_whole(R"({"choices":[{"message":{"content":"x"},"finish_reason":"stop"}],)" +
+                          std::string(counts) + "}");
+    REQUIRE(r.response);
+    return r.response->usage;
+  };
+  CHECK(counted(R"("usage":{"prompt_tokens":9,"completion_tokens":2,"prompt_cache_hit_tokens":5})") ==
+        usage{9, 5, 2, 0});
+  CHECK(counted(R"("usage":{"prompt_tokens":9,"completion_tokens":2,"cached_tokens":5})") ==
+        usage{9, 5, 2, 0});
+  CHECK(counted(R"("x_groq":{"usage":{"prompt_tokens":9,"completion_tokens":2}})") == usage{9, 0, 2, 0});
+  // Reasoning that is not part of the completion's count.
+  CHECK(counted(R"("usage":{"prompt_tokens":9,"completion_tokens":2,"total_tokens":18,)"
+                R"("completion_tokens_details":{"reasoning_tokens":7}})") == usage{9, 0, 9, 7});
+  CHECK(counted(R"("usage":{"prompt_tokens":9,"completion_tokens":8,"total_tokens":17,)"
+                R"("completion_tokens_details":{"reasoning_tokens":7}})") == usage{9, 0, 8, 7});
 }
 
 TEST_CASE("a stream gives the same answer wherever it is cut") {
@@ -103,17 +169,11 @@ TEST_CASE("a stream gives the same answer wherever it is cut") {
     REQUIRE(r.response->parts.size() == 4);
     CHECK(call_at(r, 2) == tool_call_part{{}, "f", R"({"x":1})"});
     CHECK(call_at(r, 3) == tool_call_part{{}, "g", R"({"y":2})"});
-    CHECK(r.response->parts[3].blob == R"({"id":"b"})");
+    CHECK(r.response->parts[3].blob == R"({"openai":{"id":"b"}})");
     CHECK(r.response->finish == finish_reason::tool_calls);
     CHECK(r.response->usage == usage{7, 0, 3, 0});
   };
-  auto text = std::string_view(stream);
-  for (std::size_t i = 0; i <= text.size(); ++i)
-    check(decode({text.substr(0, i), text.substr(i)}));
-  std::vector<std::string_view> bytes;
-  for (std::size_t i = 0; i < text.size(); ++i)
-    bytes.push_back(text.substr(i, 1));
-  check(decode(bytes));
+  decode_cut<openai_decoder>(stream, check);
 }
 
 TEST_CASE("calls are told apart without proper indexes") {
@@ -204,7 +264,7 @@ TEST_CASE("answers that are none") {
     REQUIRE(r.error);
     CHECK(r.error->code == code);
     CHECK(r.error->retryable == retryable);
-    CHECK(r.error->message.starts_with("The model service at http://h/v1/chat/completions "));
+    CHECK(r.error->message.starts_with("The model service at http://h/v1 "));
   }
   auto page = decode({"<html><body>\n Welcome </body></html>"}, "text/html", true);
   REQUIRE(page.error);

@@ -93,6 +93,21 @@ TEST_CASE(
   CHECK(d.state.conversation.back()->parts[2].blob == R"({"id":"x@y.z/w"})");
 }
 
+TEST_CASE("pieces that only the provider understands stay in the conversation and are never the answer") {
+  driver d{build(with_tools({}))};
+  d.start();
+  model_response said;
+  said.parts = {{text_part{}, R"({"p":{"item":1}})"},
+                {text_part{"done"}, {}},
+                {data_part{"image/png", "QQ", ""}, R"({"p":{"item":2}})"}};
+  d.feed(input::model_done{said});
+  const auto texts = d.events<model_text_body>();
+  REQUIRE(texts.size() == 3);
+  CHECK(texts[0].blob == R"({"p":{"item":1}})");
+  CHECK(texts[2].blob == R"({"p":{"item":2}})");
+  CHECK(d.state.last_text == "done");
+}
+
 TEST_CASE("bad calls get an error that the model can act on, and the run goes on") {
   auto strict = std::make_shared<tool_definition>(*make_tool("strict"));
   strict->parameters = {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/test_server.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <chrono>
 #include <stdexcept>
@@ -21,8 +23,10 @@ namespace {
 constexpr std::chrono::seconds patience{20};
 
 std::size_t content_length(const std::string& head) {
-  constexpr std::string_view name = "\r\nContent-Length: ";
-  auto at = head.find(name);
+  constexpr std::string_view name = "\r\ncontent-length: ";
+  auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
+  auto found = std::search(head.begin(), head.end(), name.begin(), name.end(), same);
+  auto at = found == head.end() ? std::string::npos : static_cast<std::size_t>(found - head.begin());
   std::size_t length = 0;
   if (at != std::string::npos)
     std::from_chars(head.data() + at + name.size(), head.data() + head.size(), length);

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/net/internal/base64.hpp>
+
+#include <cstdint>
+
+namespace troupe::net {
+
+std::optional<std::string> decode_base64(std::string_view text) {
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  while (!text.empty() && text.back() == '=')
+    text.remove_suffix(1);
+  if (text.size() % 4 == 1)
+    return std::nullopt;
+  std::string out;
+  out.reserve(text.size() * 3 / 4);
+  std::uint32_t gathered = 0;
+  int bits = 0;
+  for (char c : text) {
+    auto value = digits.find(c);
+    if (value == std::string_view::npos)
+      return std::nullopt;
+    gathered = (gathered << 6U | static_cast<std::uint32_t>(value)) & 0xFFFFU;
+    bits += 6;
+    if (bits < 8)
+      continue;
+    bits -= 8;
+    out += static_cast<char>(static_cast<unsigned char>(gathered >> static_cast<unsigned>(bits)));
+  }
+  return out;
+}
+
+} // namespace troupe::net

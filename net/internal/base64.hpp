@@ -1,0 +1,15 @@
+// Base64 (RFC 4648, section 4), for bytes that a service wants as text.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace troupe::net {
+
+// The bytes; absent when `text` is not base64. Padding may be missing.
+[[nodiscard]] std::optional<std::string> decode_base64(std::string_view text);
+
+} // namespace troupe::net

@@ -1,0 +1,86 @@
+// What all protocols need to write a request.
+//
+// A request is a list of shared pieces. What stays over the turns of an agent is written once and kept beside
+// the value itself: the tools and the system message with the head, each content's messages with the content.
+// Only the end, with the settings, is new for each request.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/net/http_message.hpp>
+#include <troupe/runtime/ports/model_provider.hpp>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace troupe::net {
+
+// Valid UTF-8 whatever the value holds.
+void append_json_value(std::string& out, const nlohmann::json& value);
+
+// `,"key":` and nothing more; without the comma where `out` is empty or an object begins.
+void append_key(std::string& out, std::string_view key);
+// The same with a string as the member's value.
+void append_member(std::string& out, std::string_view key, std::string_view text);
+
+// The arguments of a call, or {} when they are no JSON: services refuse a history with such arguments, and so
+// would refuse the whole conversation from then on.
+[[nodiscard]] std::string_view sendable_arguments(std::string_view arguments);
+// The same for protocols whose arguments are an object.
+[[nodiscard]] std::string_view object_arguments(std::string_view arguments);
+// `text` is a JSON object.
+[[nodiscard]] bool is_json_object(std::string_view text);
+
+[[nodiscard]] bool is_blank(std::string_view text) noexcept;
+
+// Tools are declared: without them a choice of tools is an error.
+[[nodiscard]] bool offers_tools(const model_request& request) noexcept;
+
+// "low", "medium", "high"; empty for the others.
+[[nodiscard]] std::string_view effort_word(thinking_level level) noexcept;
+
+// The bytes as a data URL, or the address that the part holds.
+[[nodiscard]] std::string data_url(const data_part& data);
+// What a file is called matters only for its ending: "file.pdf".
+[[nodiscard]] std::string file_name(std::string_view mime_type);
+
+// The pieces of a body: a head, a list whose elements are written with a comma before them, an end.
+class request_pieces {
+ public:
+  // `has_elements` tells that the list has some already, in the head.
+  request_pieces(std::shared_ptr<const std::string> head, bool has_elements, std::size_t contents)
+      : first_(!has_elements) {
+    pieces_.reserve(contents + 3);
+    pieces_.emplace_back(std::move(head));
+  }
+
+  // Elements of the list, with a comma before each; none when the text is empty.
+  void add(std::shared_ptr<const std::string> elements) {
+    if (elements->empty())
+      return;
+    pieces_.emplace_back(std::move(elements), first_ ? 1 : 0);
+    first_ = false;
+  }
+  void add(std::string elements) { add(std::make_shared<const std::string>(std::move(elements))); }
+  // Each content's elements, made by `encode` once a content; `form` names the protocol.
+  template <class Encode>
+  void add_contents(const transcript& contents, const void* form, Encode&& encode) {
+    for (std::size_t i = 0; i < contents.size(); ++i) {
+      const auto& c = *contents[i];
+      add(c.encoded.get(form, [&] { return encode(c); }));
+    }
+  }
+  [[nodiscard]] std::vector<body_piece> finish(std::string end) {
+    pieces_.emplace_back(std::make_shared<const std::string>(std::move(end)));
+    return std::move(pieces_);
+  }
+
+ private:
+  std::vector<body_piece> pieces_;
+  bool first_;
+};
+
+} // namespace troupe::net
