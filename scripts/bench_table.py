@@ -100,6 +100,12 @@ def main():
         table.add(f"store: a write in commits of {batch}", store["store_s"] * per_write, "us",
                   store["raw_s"] * per_write, goal=2)
 
+    wire = results["wire"] = last_json(troupe + ["wire", "--rounds", "2" if chosen.quick else "5"])
+    table.add("wire: CPU of a stream of 500 chunks, one by one", wire["stream_us"], "us", wire["stream_floor_us"], goal=2)
+    table.add("wire: the same, all chunks at once", wire["burst_us"], "us", wire["burst_floor_us"])
+    table.add("wire: CPU of a whole answer", wire["call_us"], "us", wire["call_floor_us"])
+    table.add("wire: of it on top of plain Asio", wire["call_extra_us"], "us", goal=25)
+
     with fake_model(os.path.join(program, "fake_model")) as port:
         for name, size in WORKLOADS:
             size = str(size // scale)
