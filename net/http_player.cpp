@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <mutex>
-#include <optional>
+#include <system_error>
 #include <unordered_map>
 #include <utility>
 #include <vector>

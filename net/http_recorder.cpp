@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <mutex>
-#include <optional>
 #include <system_error>
 #include <utility>
 

@@ -5,7 +5,10 @@
 #include <troupe/runtime/json_text.hpp>
 #include <troupe/runtime/sanitizer.hpp>
 
+#include <algorithm>
 #include <charconv>
+#include <optional>
+#include <utility>
 
 namespace troupe::net {
 

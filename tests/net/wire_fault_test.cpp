@@ -237,6 +237,12 @@ TEST_CASE("faults of answers and streams, in each protocol") {
          return scripted_reply{chunked_head + chunk(p.text) + chunk("data: " + std::string(5000, 'x'))};
        },
        {errc::too_large, false, "one"}},
+      {"huge chunk",
+       [](const pieces& p) { return scripted_reply{chunked_head + chunk(p.text) + "fffffff\r\n"}; },
+       {errc::too_large, false, "one"}},
+      {"damaged gzip",
+       [](const pieces&) { return answer(200, "{}", "application/json", "Content-Encoding: gzip\r\n"); },
+       {errc::model_bad_response, false}},
       {"wrong content type",
        [](const pieces&) { return answer(200, "<html>hi</html>", "text/html"); },
        {errc::model_bad_response, false},
