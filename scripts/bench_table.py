@@ -100,6 +100,11 @@ def main():
         table.add(f"store: a write in commits of {batch}", store["store_s"] * per_write, "us",
                   store["raw_s"] * per_write, goal=2)
 
+    session = results["session"] = last_json(troupe + ["session", "--turns", "2000"])
+    table.add("session: CPU of 2000 turns", session["cpu_s"], "s", goal=2)
+    table.add("session: CPU of the second half", session["second_half_cpu_s"], "s", session["first_half_cpu_s"], goal=1.3)
+    results["crash"] = last_json(troupe + ["crash", "--kills", str(300 // scale)])
+
     with fake_model(os.path.join(program, "fake_model")) as port:
         for name, size in WORKLOADS:
             size = str(size // scale)

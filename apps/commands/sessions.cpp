@@ -70,7 +70,8 @@ nlohmann::json info_json(const session_info& info) {
 }
 
 int list_sessions(const sessions_arguments& arguments) {
-  const auto all = value_or_throw(store_of(arguments)->sessions());
+  auto all = value_or_throw(store_of(arguments)->sessions());
+  std::erase_if(all, [](const session_info& info) { return info.last_seq == 0; }); // opened, and never begun
   if (arguments.json) {
     for (const auto& info : all)
       print_line(stdout, dump_json(info_json(info)));
