@@ -123,8 +123,9 @@ result<setup> from_file(const std::string& path, const setup_options& options) {
   s.root = root_of(loaded.value);
   s.runtime.models = loaded.value.models;
   for (auto& model : s.runtime.models)
-    if (!model.scenario.empty() && fs::path{model.scenario}.is_relative())
-      model.scenario = (folder / model.scenario).string();
+    for (auto* file : {&model.scenario, &model.ca_file})
+      if (!file->empty() && fs::path{*file}.is_relative())
+        *file = (folder / *file).string();
   s.runtime.workspace = folder / loaded.value.sandbox.workspace;
   if (s.runtime.workspace.empty())
     s.runtime.workspace = ".";
@@ -204,6 +205,8 @@ result<setup> make_setup(const setup_options& options) {
   }
   if (!options.model.empty())
     s.root.model = options.model;
+  s.runtime.record = options.record;
+  s.runtime.replay = options.replay;
   return s;
 }
 

@@ -50,16 +50,36 @@ result<std::shared_ptr<model_provider>> make_scenario(const model_spec& spec, ti
 
 using client_ptr = std::shared_ptr<net::http_client>;
 
+void read_wire(const model_spec& spec, net::model_service& out) {
+  const auto set = [](std::chrono::milliseconds& value,
+                      const std::optional<std::chrono::milliseconds>& given) {
+    value = given.value_or(value);
+  };
+  set(out.timeouts.connect, spec.timeouts.connect);
+  set(out.timeouts.first_byte, spec.timeouts.first_byte);
+  set(out.timeouts.idle, spec.timeouts.idle);
+  out.timeouts.total = spec.timeouts.total;
+  out.ca_file = spec.ca_file;
+  out.headers.assign(spec.headers.begin(), spec.headers.end());
+}
+
 template <class Options>
 result<std::shared_ptr<model_provider>>
-make_service(const model_spec& spec, const client_ptr& client,
+make_service(const model_spec& spec, const client_ptr& client, const provider_conditions& conditions,
              result<std::shared_ptr<model_provider>> (*make)(Options, client_ptr)) {
-  auto key = find_key(spec);
-  if (!key)
-    return std::move(key).failure();
+  if (conditions.proxy_fault)
+    return fault(spec, conditions.proxy_fault->message);
   Options options;
   options.base_url = spec.base_url;
-  options.api_key = std::move(*key);
+  read_wire(spec, options);
+  if (conditions.is_replay) {
+    options.ca_file.clear();
+  } else {
+    auto key = find_key(spec);
+    if (!key)
+      return std::move(key).failure();
+    options.api_key = std::move(*key);
+  }
   if (auto read = read_options(spec, options); !read)
     return fault(spec, read.failure().message);
   auto provider = make(std::move(options), client);
@@ -71,19 +91,19 @@ make_service(const model_spec& spec, const client_ptr& client,
 } // namespace
 
 result<std::shared_ptr<model_provider>> make_provider(const model_spec& spec, const client_ptr& client,
-                                                      timer& clock) {
+                                                      timer& clock, const provider_conditions& conditions) {
   if (spec.id.empty())
     return error{errc::bad_config, "A model needs an id."};
   if (spec.provider == "scenario")
     return make_scenario(spec, clock);
   if (spec.provider == "openai")
-    return make_service(spec, client, net::make_openai_provider);
+    return make_service(spec, client, conditions, net::make_openai_provider);
   if (spec.provider == "openai_responses")
-    return make_service(spec, client, net::make_openai_responses_provider);
+    return make_service(spec, client, conditions, net::make_openai_responses_provider);
   if (spec.provider == "gemini")
-    return make_service(spec, client, net::make_gemini_provider);
+    return make_service(spec, client, conditions, net::make_gemini_provider);
   if (spec.provider == "anthropic")
-    return make_service(spec, client, net::make_anthropic_provider);
+    return make_service(spec, client, conditions, net::make_anthropic_provider);
   return fault(spec, "there is no provider '" + spec.provider +
                          "'. Providers: openai, openai_responses, gemini, anthropic, scenario.");
 }

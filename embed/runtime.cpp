@@ -22,6 +22,10 @@ actors::engine_options engine_options(const runtime_options& options) {
   return e;
 }
 
+model_client_options client_options(const runtime_options& options) {
+  return {options.record, options.replay, options.proxy_from_environment};
+}
+
 std::string today() {
   const std::chrono::year_month_day date{
       std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now())};
@@ -42,7 +46,7 @@ T value_or_throw(result<T> r) {
 
 runtime_core::runtime_core(runtime_options options)
     : options_(std::move(options)), io_({options_.io_threads}),
-      client_(std::make_shared<net::http_client>(io_)),
+      client_(value_or_throw(make_model_client(io_, client_options(options_)))),
       dispatcher_(std::make_unique<dispatcher>(options_.log)),
       engine_(actors::make_engine(engine_options(options_))) {
   add_tools();
@@ -81,7 +85,8 @@ void runtime_core::add_model(const model_spec& spec) {
     if (descriptions_.contains(spec.id) && spec.id != "scenario")
       throw config_error{{errc::name_clash, "Two models have the id '" + spec.id + "'."}};
   }
-  add_model(spec.id, value_or_throw(make_provider(spec, client_, io_)), spec.description, spec);
+  add_model(spec.id, value_or_throw(make_provider(spec, client_.http, io_, client_.conditions)),
+            spec.description, spec);
 }
 
 void runtime_core::add_model(const std::string& id, std::shared_ptr<model_provider> provider,

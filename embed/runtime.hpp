@@ -56,6 +56,9 @@ struct runtime_options {
   std::chrono::milliseconds idle_after{60'000};      // then a session without work gives its memory back
   std::size_t max_resident = 10'000; // sessions in memory; more only while they have work
   log_sink log{};                                    // empty: nothing is logged
+  std::filesystem::path record{}; // folder that keeps the exchanges with models, without secrets; empty: none
+  std::filesystem::path replay{}; // folder of such a recording, which answers instead of the models' services
+  bool proxy_from_environment = true; // https_proxy, http_proxy, all_proxy and no_proxy count
 };
 
 // A root agent and all that it may delegate to.

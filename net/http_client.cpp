@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/net/http_client.hpp>
+#include <troupe/net/http_tape.hpp>
 #include <troupe/net/internal/http_shard.hpp>
 #include <troupe/net/io_pool.hpp>
 
@@ -30,7 +31,7 @@ http_call::~http_call() {
   boost::asio::post(context, [exchange = std::move(exchange_)] { exchange->shard->cancel(*exchange); });
 }
 
-http_client::http_client(io_pool& pool, http_client_options options) {
+http_client::http_client(io_pool& pool, http_client_options options) : tape_(options.tape) {
   auto share = [&](std::size_t all) { return std::max<std::size_t>(1, all / pool.size()); };
   options.max_connections_per_host = share(options.max_connections_per_host);
   options.max_idle_per_host = share(options.max_idle_per_host);
@@ -56,8 +57,20 @@ http_client::~http_client() {
 http_call http_client::start(http_request request, std::shared_ptr<http_handler> handler) {
   auto& shard = shards_.size() == 1 ? shards_.front()
                                     : shards_[turn_.fetch_add(1, std::memory_order_relaxed) % shards_.size()];
+  std::shared_ptr<const taped_answer> answer;
+  if (tape_) {
+    auto turn = tape_->begin(request, std::move(handler));
+    handler = std::move(turn.handler);
+    answer = std::move(turn.answer);
+  }
   auto exchange = std::make_shared<http_exchange>(std::move(request), std::move(handler), shard);
   http_call call(exchange);
+  if (answer) {
+    boost::asio::post(shard->context(), [exchange = std::move(exchange), answer = std::move(answer)] {
+      exchange->shard->play(exchange, *answer);
+    });
+    return call;
+  }
   boost::asio::post(shard->context(), [exchange = std::move(exchange)]() mutable {
     auto& home = *exchange->shard;
     home.begin(std::move(exchange));

@@ -1,4 +1,5 @@
-// An HTTP/1.1 client for many requests at once: keep-alive, TLS, bounds, deadlines; streaming answers.
+// An HTTP/1.1 client for many requests at once: keep-alive, TLS, proxies, bounds, deadlines; streaming answers, also
+// compressed ones.
 //
 // Redirects are not followed. A request is sent again, once and on a fresh connection, only when a connection
 // that had been kept alive was closed before the first byte of the answer: the server closed it for idleness,
@@ -17,14 +18,17 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
 
 namespace troupe::net {
 
-class io_pool;
 class http_shard;
+class http_tape;
+class io_pool;
+class proxy_rules;
 struct http_exchange;
 
 // Takes the answer of one call: on_head, on_data any number of times, on_end; or on_error, at any point, as
@@ -63,7 +67,14 @@ struct http_client_options {
   std::chrono::milliseconds idle_connection{30'000}; // after that an unused connection is closed
   std::chrono::milliseconds dns_ttl{60'000};         // how long a resolved name is believed
   std::size_t max_header_bytes = 64 * 1024;          // of an answer
-  std::size_t max_body_bytes = 64 * 1024 * 1024;     // of an answer
+  std::size_t max_body_bytes = 64 * 1024 * 1024;     // of an answer, as it comes and inflated
+  std::size_t max_inflate_ratio = 200;          // of an inflated answer to what came, beyond its first MiB
+  std::shared_ptr<const proxy_rules> proxies{}; // null: no proxy
+  std::shared_ptr<http_tape> tape{};            // sees each request first; null: all go out
+  // What deadlines are measured with, empty: steady_clock::now. Thread-safe. They are looked at every
+  // longest_tick at the least, in real time.
+  std::function<std::chrono::steady_clock::time_point()> now{};
+  std::chrono::milliseconds longest_tick{1'000};
 };
 
 class http_client {
@@ -80,6 +91,7 @@ class http_client {
   [[nodiscard]] http_call start(http_request request, std::shared_ptr<http_handler> handler);
 
  private:
+  std::shared_ptr<http_tape> tape_;
   std::vector<std::shared_ptr<http_shard>> shards_;
   std::atomic<std::size_t> turn_{0};
 };

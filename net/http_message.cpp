@@ -79,6 +79,8 @@ errc to_errc(http_error_kind kind) noexcept {
   case http_error_kind::resolve:
   case http_error_kind::connect:
   case http_error_kind::connect_timeout:
+  case http_error_kind::proxy:
+  case http_error_kind::proxy_refused:
     return errc::connection_failed;
   case http_error_kind::tls:
     return errc::tls;
@@ -96,6 +98,8 @@ errc to_errc(http_error_kind kind) noexcept {
     return errc::protocol;
   case http_error_kind::busy:
     return errc::busy;
+  case http_error_kind::not_recorded:
+    return errc::not_found;
   }
   return errc::internal;
 }

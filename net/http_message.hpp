@@ -97,7 +97,7 @@ struct body_piece {
 struct http_timeouts {
   std::chrono::milliseconds connect{10'000}; // name, connection and TLS handshake together
   std::chrono::milliseconds first_byte{
-      300'000};                           // from the end of the request to the first byte of the answer
+      300'000};                           // from the end of the request to the end of the answer's head
   std::chrono::milliseconds idle{60'000}; // between two reads of the answer, or two writes of the request
   std::optional<std::chrono::milliseconds> total; // the whole request, waiting for a connection included
 };
@@ -110,12 +110,15 @@ struct http_request {
       header_lines; // of make_header_lines, or null; Host and Content-Length are added
   std::vector<body_piece> body;
   http_timeouts timeouts;
+  bool compressed = true; // the answer may come as gzip; it is given inflated in any case
 };
 
 enum class http_error_kind : std::uint8_t {
   resolve,         // the host's name has no address
   connect,         // refused, unreachable, out of descriptors
   connect_timeout, // no connection in time
+  proxy,           // the proxy is out of order, or has no way to the host
+  proxy_refused,   // the proxy wants other credentials, or does not let us through
   tls,             // no handshake, or the certificate is not accepted
   dropped,         // the connection ended before the answer did
   first_byte_timeout,
@@ -123,8 +126,9 @@ enum class http_error_kind : std::uint8_t {
   total_timeout,
   header_too_large,
   body_too_large,
-  bad_response, // not HTTP
+  bad_response, // not HTTP, or compressed in a way that cannot be read
   busy,         // too many requests wait for a connection
+  not_recorded, // there is no recording of the request
 };
 
 [[nodiscard]] errc to_errc(http_error_kind kind) noexcept;

@@ -49,6 +49,15 @@ struct run_limits {
   friend bool operator==(const run_limits&, const run_limits&) = default;
 };
 
+// How long a model's service may be silent; what is absent is the client's own default.
+struct model_timeouts {
+  std::optional<std::chrono::milliseconds> connect{}; // name, connection and TLS handshake together
+  std::optional<std::chrono::milliseconds>
+      first_byte{};                                 // from the end of the request to the head of the answer
+  std::optional<std::chrono::milliseconds> idle{};  // between two pieces of the answer
+  std::optional<std::chrono::milliseconds> total{}; // one request; absent: no limit but that of the call
+};
+
 // A model that agents may use. The key comes from an environment variable or a file and never from here.
 struct model_spec {
   std::string id{};
@@ -65,8 +74,11 @@ struct model_spec {
   std::uint32_t requests_per_minute = 0;                             // 0: no limit
   std::uint64_t tokens_per_minute = 0;                               // 0: no limit; of input and output
   std::chrono::milliseconds call_timeout = std::chrono::minutes{30}; // of a call with all its tries and waits
-  std::vector<std::string> fallbacks{}; // ids that are tried once this one has failed for good
+  std::vector<std::string> fallbacks{};         // ids that are tried once this one has failed for good
   std::map<std::string, std::string> options{}; // of its provider, by name; docs/models.md lists them
+  model_timeouts timeouts{};
+  std::string ca_file{};                        // PEM; empty trusts the system's authorities
+  std::map<std::string, std::string> headers{}; // sent with each request
 };
 
 enum class definition_origin : std::uint8_t { built_in, project, user, code };

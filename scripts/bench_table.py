@@ -105,6 +105,12 @@ def main():
     table.add("session: CPU of the second half", session["second_half_cpu_s"], "s", session["first_half_cpu_s"], goal=1.3)
     results["crash"] = last_json(troupe + ["crash", "--kills", str(300 // scale)])
 
+    wire = results["wire"] = last_json(troupe + ["wire", "--rounds", "2" if chosen.quick else "5"])
+    table.add("wire: CPU of a stream of 500 chunks, one by one", wire["stream_us"], "us", wire["stream_floor_us"], goal=2)
+    table.add("wire: the same, all chunks at once", wire["burst_us"], "us", wire["burst_floor_us"])
+    table.add("wire: CPU of a whole answer", wire["call_us"], "us", wire["call_floor_us"])
+    table.add("wire: of it on top of plain Asio", wire["call_extra_us"], "us", goal=25)
+
     with fake_model(os.path.join(program, "fake_model")) as port:
         for name, size in WORKLOADS:
             size = str(size // scale)

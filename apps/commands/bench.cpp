@@ -84,6 +84,19 @@ void add_bench(CLI::App& app, action& chosen) {
   one_shot->add_option("--batch", spawn->batch, "Children of one turn")->check(CLI::Range(1U, 100'000U));
   one_shot->callback([&chosen, spawn] { chosen = [spawn] { return bench::run_spawn(*spawn); }; });
 
+  auto wire = std::make_shared<bench::wire_options>();
+  auto* bytes = command->add_subcommand(
+      "wire", "Streamed and whole answers through a provider beside plain Asio that splits the same bytes");
+  bytes->add_option("--chunks", wire->chunks, "Chunks of a streamed answer")
+      ->check(CLI::Range(1U, 1'000'000U));
+  bytes->add_option("--streams", wire->streams, "Streamed answers of a round")
+      ->check(CLI::Range(1U, 1'000'000U));
+  bytes->add_option("--calls", wire->calls, "Whole answers of a round")->check(CLI::Range(1U, 10'000'000U));
+  bytes->add_option("--gap", wire->gap_us, "Microseconds between two chunks")
+      ->check(CLI::Range(1U, 1'000'000U));
+  bytes->add_option("--rounds", wire->rounds, "Rounds; the best counts")->check(CLI::Range(1U, 1000U));
+  bytes->callback([&chosen, wire] { chosen = [wire] { return bench::run_wire(*wire); }; });
+
   add_session_bench(*command, chosen);
   add_crash_bench(*command, chosen);
 

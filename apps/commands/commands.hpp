@@ -33,4 +33,7 @@ struct setup_options;
 // The options that say which agent it is: configuration, agent, model, workspace, store.
 void add_agent_options(CLI::App& command, const std::shared_ptr<setup_options>& setup);
 
+// --record and --replay.
+void add_tape_options(CLI::App& command, const std::shared_ptr<setup_options>& setup);
+
 } // namespace troupe::cli

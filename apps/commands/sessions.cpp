@@ -194,6 +194,15 @@ void add_agent_options(CLI::App& command, const std::shared_ptr<setup_options>& 
   command.add_option("--workspace", setup->workspace,
                      "Folder of the file tools; the working folder by default");
   command.add_option("--store", setup->store, "Where sessions are kept: memory, sqlite or sqlite:FILE");
+  add_tape_options(command, setup);
+}
+
+void add_tape_options(CLI::App& command, const std::shared_ptr<setup_options>& setup) {
+  auto* record = command.add_option("--record", setup->record,
+                                    "Folder that keeps the exchanges with models, without secrets");
+  command.add_option("--replay", setup->replay, "Folder of a recording that answers instead of the models")
+      ->check(CLI::ExistingDirectory)
+      ->excludes(record);
 }
 
 void add_sessions(CLI::App& app, action& chosen, interrupt& signals) {

@@ -82,4 +82,17 @@ store_figures measure_store(const store_options& options);
 // Prints the figures as one line of JSON. Gives 0 when all came out right, 1 otherwise.
 int run_store(const store_options& options);
 
+struct wire_options {
+  std::uint32_t chunks = 500; // of a streamed answer
+  std::uint32_t streams = 20; // streamed answers of a round
+  std::uint32_t calls = 2000; // whole answers of a round
+  std::uint32_t gap_us = 20;  // between two chunks, so that each comes by itself
+  std::uint32_t rounds = 5;   // of which the best counts
+};
+
+// CPU of a provider's calls beside plain Asio that reads and splits the same bytes, without the server's: a streamed
+// answer whose chunks come one by one (stream), or all at once (burst), and a whole answer (call). Prints one line of
+// JSON; gives 0 when all calls came out right, 1 otherwise.
+int run_wire(const wire_options& options);
+
 } // namespace troupe::bench

@@ -5,8 +5,8 @@
 
 #include <troupe/actors/engine.hpp>
 #include <troupe/embed/internal/dispatcher.hpp>
+#include <troupe/embed/internal/model_client.hpp>
 #include <troupe/embed/runtime.hpp>
-#include <troupe/net/http_client.hpp>
 #include <troupe/net/io_pool.hpp>
 #include <troupe/runtime/profile_builder.hpp>
 #include <troupe/runtime/registry.hpp>
@@ -64,7 +64,7 @@ class runtime_core {
   std::map<session_id, std::function<void(std::shared_ptr<run_feed>)>> woken_;
 
   net::io_pool io_;
-  std::shared_ptr<net::http_client> client_;
+  model_client client_;
   std::unique_ptr<dispatcher> dispatcher_;
   std::unique_ptr<actors::actor_engine> engine_;
 };

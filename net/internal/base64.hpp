@@ -1,4 +1,4 @@
-// Base64 (RFC 4648, section 4), for bytes that a service wants as text.
+// Base64 (RFC 4648, section 4), for bytes that are wanted as text.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,6 +8,8 @@
 #include <string_view>
 
 namespace troupe::net {
+
+[[nodiscard]] std::string encode_base64(std::string_view bytes);
 
 // The bytes; absent when `text` is not base64. Padding may be missing.
 [[nodiscard]] std::optional<std::string> decode_base64(std::string_view text);

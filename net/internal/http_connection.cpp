@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/net/internal/http_connection.hpp>
 #include <troupe/net/internal/http_shard.hpp>
+#include <troupe/net/proxy.hpp>
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
@@ -18,6 +19,11 @@ namespace {
 // Reads in a row before others have their turn.
 constexpr int max_reads_in_a_row = 16;
 
+bool same_word(std::string_view text, std::string_view lower_case) noexcept {
+  return std::equal(text.begin(), text.end(), lower_case.begin(), lower_case.end(),
+                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + ('a' - 'A') : a) == b; });
+}
+
 } // namespace
 
 http_connection::http_connection(http_shard& shard, http_host& host,
@@ -29,17 +35,19 @@ http_connection::http_connection(http_shard& shard, http_host& host,
 void http_connection::open(http_exchange_ptr first) {
   exchange_ = std::move(first);
   exchange_->connection = this;
+  proxy_ = exchange_->proxy;
   extend(exchange_->request.timeouts.connect);
-  endpoints_ = shard_.dns().lookup(origin_->host(), origin_->port());
+  endpoints_ = shard_.dns().lookup(peer_host(), peer_port());
   if (!endpoints_.empty())
     return connect_next({});
-  shard_.dns().resolve(origin_->host(), origin_->port(),
+  shard_.dns().resolve(peer_host(), peer_port(),
                        [self = shared_from_this()](const auto& found, const std::string& reason) {
                          if (self->is_closed())
                            return;
                          self->endpoints_ = found;
                          if (found.empty())
-                           self->fail(http_error_kind::resolve, "The name has no address: " + reason + ".");
+                           self->fail(self->proxy_ ? http_error_kind::proxy : http_error_kind::resolve,
+                                      "The name " + self->by_proxy() + "has no address: " + reason + ".");
                          else
                            self->connect_next({});
                        });
@@ -47,11 +55,12 @@ void http_connection::open(http_exchange_ptr first) {
 
 void http_connection::connect_next(const std::string& reason) {
   if (next_endpoint_ == endpoints_.size()) {
-    shard_.dns().forget(origin_->host(), origin_->port());
-    return fail(http_error_kind::connect, "No connection: " + reason + ".");
+    shard_.dns().forget(peer_host(), peer_port());
+    return fail(proxy_ ? http_error_kind::proxy : http_error_kind::connect,
+                "No connection " + by_proxy() + "could be made: " + reason + ".");
   }
   // An address that swallows packets leaves time for the others.
-  auto now = clock::now();
+  auto now = shard_.now();
   attempt_deadline_ = now + (deadline_ - now) / static_cast<int>(endpoints_.size() - next_endpoint_);
   wire_.close();
   wire_.socket().async_connect(
@@ -73,6 +82,12 @@ void http_connection::on_connected() {
     return fail(http_error_kind::connect, "The connection cannot be set up.");
   if (!origin_->tls())
     return transmit();
+  if (proxy_ != nullptr)
+    return begin_tunnel();
+  secure();
+}
+
+void http_connection::secure() {
   if (!wire_.secure(*origin_))
     return fail(http_error_kind::tls, "TLS cannot be set up.");
   phase_ = phase::handshaking;
@@ -90,6 +105,79 @@ void http_connection::continue_handshake() {
   default:
     return fail(http_error_kind::tls, "The TLS handshake failed: " + wire_.tls_failure() + ".");
   }
+}
+
+// --- the way through a proxy
+
+const std::string& http_connection::peer_host() const noexcept {
+  return proxy_ != nullptr ? proxy_->host : origin_->host();
+}
+
+std::uint16_t http_connection::peer_port() const noexcept {
+  return proxy_ != nullptr ? proxy_->port : origin_->port();
+}
+
+std::string http_connection::by_proxy() const {
+  return proxy_ != nullptr ? "of the proxy " + proxy_->text + " " : std::string{};
+}
+
+void http_connection::begin_tunnel() {
+  const auto& url = origin_->text();
+  const auto target = url.substr(url.find("//") + 2);
+  tunnel_request_ = "CONNECT " + target + " HTTP/1.1\r\nHost: " + target + "\r\n";
+  if (!proxy_->authorization.empty())
+    tunnel_request_.append("Proxy-Authorization: ").append(proxy_->authorization).append("\r\n");
+  tunnel_request_.append("\r\n");
+  pending_.clear();
+  phase_ = phase::tunnelling;
+  continue_tunnel();
+}
+
+void http_connection::continue_tunnel() {
+  while (!tunnel_request_.empty()) {
+    const std::string_view piece = tunnel_request_;
+    const auto [status, bytes] = wire_.write({&piece, 1});
+    if (status == wire_status::want_write)
+      return wait_write();
+    if (status != wire_status::done)
+      return fail(http_error_kind::proxy, "The proxy " + proxy_->text + " has closed the connection.");
+    tunnel_request_.erase(0, bytes);
+  }
+  for (;;) {
+    auto buffer = shard_.read_buffer();
+    const auto [status, bytes] = wire_.read(buffer);
+    if (status == wire_status::want_read)
+      return wait_read();
+    if (status != wire_status::done)
+      return fail(http_error_kind::proxy, "The proxy " + proxy_->text + " has closed the connection.");
+    pending_.append(buffer.data(), bytes);
+    if (const auto end = pending_.find("\r\n\r\n"); end != std::string::npos)
+      return on_tunnel_answer(std::string_view(pending_).substr(0, end + 4));
+    if (pending_.size() > shard_.options().max_header_bytes)
+      return fail(http_error_kind::proxy, "The answer of the proxy " + proxy_->text + " is too long.");
+  }
+}
+
+void http_connection::on_tunnel_answer(std::string_view head) {
+  // "HTTP/1.1 200 …"
+  const bool is_http = head.size() > 12 && head.starts_with("HTTP/1.") && head[8] == ' ';
+  const auto status = is_http ? head.substr(9, 3) : std::string_view("no");
+  if (status == "407")
+    return fail(http_error_kind::proxy_refused,
+                "The proxy " + proxy_->text +
+                    " answered 407: it wants a user name and a password, or those in its URL are wrong.");
+  if (!status.starts_with('2')) {
+    const bool passing = status.starts_with('5');
+    return fail(passing ? http_error_kind::proxy : http_error_kind::proxy_refused,
+                "The proxy " + proxy_->text + " gave " +
+                    (is_http ? "status " + std::string(status) : "no HTTP") +
+                    " when it was asked for a way to the host.");
+  }
+  // The server waits for our first word, so nothing can follow yet.
+  if (head.size() != pending_.size())
+    return fail(http_error_kind::proxy, "The proxy " + proxy_->text + " sent data before it was asked.");
+  std::string().swap(pending_);
+  secure();
 }
 
 // --- sending
@@ -139,6 +227,8 @@ void http_connection::wait_write() {
                               self->writing_ = false;
                               if (self->phase_ == phase::handshaking)
                                 return self->continue_handshake();
+                              if (self->phase_ == phase::tunnelling)
+                                return self->continue_tunnel();
                               if (self->phase_ != phase::busy)
                                 return;
                               if (!self->exchange_->all_written())
@@ -164,6 +254,8 @@ void http_connection::wait_read() {
 void http_connection::on_readable() {
   if (phase_ == phase::handshaking)
     return continue_handshake();
+  if (phase_ == phase::tunnelling)
+    return continue_tunnel();
   if (phase_ == phase::idle)
     return on_idle_readable();
   if (phase_ != phase::busy)
@@ -182,9 +274,11 @@ void http_connection::on_readable() {
     if (status != wire_status::done)
       return on_end_of_stream(status == wire_status::end);
     got_bytes_ = true;
-    extend(exchange_->request.timeouts.idle);
     if (!consume({buffer.data(), pending_.size() + bytes}))
       return;
+    // A head that comes byte by byte gains no time by that.
+    if (parser_->is_header_done())
+      extend(exchange_->request.timeouts.idle);
     // A short read has emptied the socket; TLS may hold more in its own buffer.
     if (bytes < room.size() && !wire_.is_secure())
       return wait_read();
@@ -204,6 +298,7 @@ void http_connection::begin_response() {
   auto& parser = parser_.emplace(static_cast<response_events&>(*this), headers_);
   parser.header_limit(static_cast<std::uint32_t>(shard_.options().max_header_bytes));
   parser.body_limit(shard_.options().max_body_bytes);
+  inflater_.reset();
   if (exchange_->request.method == "HEAD")
     parser.skip(true);
 }
@@ -244,6 +339,9 @@ bool http_connection::consume(std::string_view bytes) {
 }
 
 void http_connection::finish(bool nothing_left) {
+  if (inflater_ && !inflater_->is_complete())
+    return fail(http_error_kind::bad_response, "The compressed answer ends before its end.");
+  inflater_.reset();
   bool reusable = nothing_left && parser_->keep_alive() && exchange_->all_written();
   auto done = std::move(exchange_);
   done->connection = nullptr;
@@ -261,13 +359,47 @@ void http_connection::finish(bool nothing_left) {
 }
 
 void http_connection::on_response_head(int status, const http_headers& headers) {
-  if (phase_ == phase::busy && exchange_->is_active())
+  if (phase_ != phase::busy || !exchange_->is_active())
+    return;
+  begin_inflating(headers.find("content-encoding"));
+  if (phase_ == phase::busy)
     exchange_->handler->on_head(status, headers);
 }
 
+void http_connection::begin_inflating(std::string_view encoding) {
+  if (encoding.empty() || same_word(encoding, "identity"))
+    return;
+  if (!same_word(encoding, "gzip") && !same_word(encoding, "x-gzip"))
+    return fail(http_error_kind::bad_response, "The answer has the content encoding '" +
+                                                   std::string(encoding.substr(0, 40)) +
+                                                   "', which was not asked for.");
+  const auto& limits = shard_.options();
+  inflater_ = std::make_unique<gzip_inflater>(inflate_bounds{
+      .max_bytes = limits.max_body_bytes, .max_ratio = std::max<std::size_t>(1, limits.max_inflate_ratio)});
+}
+
+bool http_connection::deliver(std::string_view bytes) {
+  exchange_->handler->on_data(bytes);
+  return phase_ == phase::busy && exchange_->is_active();
+}
+
 void http_connection::on_response_data(std::string_view bytes) {
-  if (phase_ == phase::busy && exchange_->is_active())
-    exchange_->handler->on_data(bytes);
+  if (phase_ != phase::busy || !exchange_->is_active())
+    return;
+  if (!inflater_) {
+    static_cast<void>(deliver(bytes));
+    return;
+  }
+  switch (inflater_->feed(bytes, [this](std::string_view out) { return deliver(out); })) {
+  case inflate_status::ok:
+  case inflate_status::stopped:
+    return;
+  case inflate_status::damaged:
+    return fail(http_error_kind::bad_response, "The compressed answer is damaged.");
+  case inflate_status::too_large:
+    return fail(http_error_kind::body_too_large,
+                "The compressed answer is longer than allowed once it is inflated.");
+  }
 }
 
 // --- ending
@@ -307,6 +439,10 @@ void http_connection::fail(http_error_kind kind, std::string what) {
   failed->fail(kind, origin_->text() + ": " + std::move(what));
 }
 
+void http_connection::extend(std::chrono::milliseconds time) {
+  deadline_ = shard_.now() + time;
+}
+
 void http_connection::check(clock::time_point now) {
   if (phase_ == phase::idle) {
     if (now >= deadline_)
@@ -326,7 +462,7 @@ void http_connection::check(clock::time_point now) {
   }
   if (phase_ != phase::busy)
     return fail(http_error_kind::connect_timeout, "No connection in time.");
-  if (got_bytes_ || !exchange_->all_written())
+  if (parser_->is_header_done() || !exchange_->all_written())
     return fail(http_error_kind::idle_timeout, "The connection stood still in the middle of the exchange.");
   fail(http_error_kind::first_byte_timeout, "No answer in time.");
 }

@@ -1,6 +1,6 @@
 // One connection to a server: opened for a request, then used for others, one at a time.
 //
-// Life: connecting → (handshaking) → busy ⇄ idle → closed. Not thread-safe: everything happens on the shard's
+// Life: connecting → (tunnelling) → (handshaking) → busy ⇄ idle → closed. Not thread-safe: everything happens on the shard's
 // thread. Kept by the shard and by its waiting handlers. After close() it touches neither shard nor exchange
 // any more.
 //
@@ -11,6 +11,7 @@
 #pragma once
 
 #include <troupe/net/internal/dns_cache.hpp>
+#include <troupe/net/internal/gzip_inflater.hpp>
 #include <troupe/net/internal/http_exchange.hpp>
 #include <troupe/net/internal/response_parser.hpp>
 #include <troupe/net/internal/wire.hpp>
@@ -24,6 +25,7 @@
 namespace troupe::net {
 
 struct http_host;
+struct proxy_server;
 
 class http_connection final : public std::enable_shared_from_this<http_connection>, private response_events {
  public:
@@ -50,10 +52,20 @@ class http_connection final : public std::enable_shared_from_this<http_connectio
   std::size_t place = 0; // in the shard's list
 
  private:
-  enum class phase : std::uint8_t { connecting, handshaking, busy, idle, closed };
+  enum class phase : std::uint8_t { connecting, tunnelling, handshaking, busy, idle, closed };
 
+  // Where the connection goes to: the proxy, or else the origin.
+  [[nodiscard]] const std::string& peer_host() const noexcept;
+  [[nodiscard]] std::uint16_t peer_port() const noexcept;
+  // For messages about the way to the host.
+  [[nodiscard]] std::string by_proxy() const;
   void connect_next(const std::string& reason);
   void on_connected();
+  // Asks the proxy for a tunnel (RFC 9110, 9.3.6).
+  void begin_tunnel();
+  void continue_tunnel();
+  void on_tunnel_answer(std::string_view head);
+  void secure();
   void continue_handshake();
   void transmit();
   void write_more();
@@ -68,7 +80,10 @@ class http_connection final : public std::enable_shared_from_this<http_connectio
   void on_end_of_stream(bool whole);
   void fail(http_error_kind kind, std::string what);
   void fail_parse(const boost::system::error_code& error);
-  void extend(std::chrono::milliseconds time) noexcept { deadline_ = clock::now() + time; }
+  void extend(std::chrono::milliseconds time);
+  // Gives inflated bytes to the exchange; false when it wants no more.
+  [[nodiscard]] bool deliver(std::string_view bytes);
+  void begin_inflating(std::string_view encoding);
 
   void on_response_head(int status, const http_headers& headers) override;
   void on_response_data(std::string_view bytes) override;
@@ -91,7 +106,11 @@ class http_connection final : public std::enable_shared_from_this<http_connectio
   http_exchange_ptr exchange_;
   http_headers headers_;
   std::optional<response_parser> parser_;
-  std::string pending_; // bytes that the parser wants to see again together with more
+  std::string
+      pending_; // bytes that the parser, or the reader of the proxy's answer, wants to see again with more
+  std::unique_ptr<gzip_inflater> inflater_; // of the answer under way, when it is compressed
+  std::string tunnel_request_;              // what the proxy has not been sent yet
+  const proxy_server* proxy_ = nullptr;     // that the connection goes through; of the shard's options
 };
 
 } // namespace troupe::net

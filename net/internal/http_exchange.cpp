@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/net/internal/http_exchange.hpp>
+#include <troupe/net/internal/http_shard.hpp>
+#include <troupe/net/proxy.hpp>
 
 namespace troupe::net {
 
@@ -17,7 +19,13 @@ void append_target(std::string& out, std::string_view target) {
   }
 }
 
-std::string make_head(const http_request& request) {
+const proxy_server* find_proxy(const http_shard& shard, const http_origin& origin) {
+  const auto* rules = shard.options().proxies.get();
+  return rules != nullptr ? rules->find(origin) : nullptr;
+}
+
+// What a proxy passes on has the whole URL in its first line (RFC 9112, 3.2.2); a tunnel shows it nothing.
+std::string make_head(const http_request& request, const proxy_server* proxy) {
   std::size_t length = 0;
   for (const auto& piece : request.body)
     length += piece.view().size();
@@ -25,9 +33,16 @@ std::string make_head(const http_request& request) {
   std::string head;
   head.reserve(64 + request.target.size() + authority.size() +
                (request.header_lines ? request.header_lines->size() : 0));
+  const bool passed_on = proxy != nullptr && !request.origin->tls();
   head.append(request.method).append(1, ' ');
+  if (passed_on)
+    head.append("http://").append(authority);
   append_target(head, request.target);
   head.append(" HTTP/1.1\r\nHost: ").append(authority).append("\r\n");
+  if (passed_on && !proxy->authorization.empty())
+    head.append("Proxy-Authorization: ").append(proxy->authorization).append("\r\n");
+  if (request.compressed)
+    head.append("Accept-Encoding: gzip\r\n");
   if (request.header_lines)
     head.append(*request.header_lines);
   if (length > 0 || (request.method != "GET" && request.method != "HEAD"))
@@ -38,10 +53,10 @@ std::string make_head(const http_request& request) {
 } // namespace
 
 http_exchange::http_exchange(http_request r, std::shared_ptr<http_handler> h, std::shared_ptr<http_shard> s)
-    : shard(std::move(s)), request(std::move(r)), handler(std::move(h)), head(make_head(request)),
-      pieces_(request.body.size() + 1) {
+    : shard(std::move(s)), proxy(find_proxy(*shard, *r.origin)), request(std::move(r)), handler(std::move(h)),
+      head(make_head(request, proxy)), pieces_(request.body.size() + 1) {
   if (request.timeouts.total)
-    total_deadline = clock::now() + *request.timeouts.total;
+    total_deadline = shard->now() + *request.timeouts.total;
 }
 
 std::shared_ptr<http_handler> http_exchange::end() {

@@ -1,7 +1,7 @@
 // One request and what has become of it.
 //
-// Shared by the call's handle (any thread) and the shard (its thread). Only `state` and `shard` may be
-// touched by both.
+// Shared by the call's handle (any thread) and the shard (its thread). Only `state`, `shard` and `proxy`
+// may be touched by both.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -21,6 +21,7 @@ namespace troupe::net {
 
 class http_connection;
 class http_shard;
+struct proxy_server;
 
 struct http_exchange {
   enum class phase : std::uint8_t { active, cancelled, ended };
@@ -48,6 +49,7 @@ struct http_exchange {
 
   std::atomic<phase> state{phase::active};
   const std::shared_ptr<http_shard> shard;
+  const proxy_server* const proxy; // that it goes through, of the shard's options; or null
 
   http_request request;
   std::shared_ptr<http_handler> handler;

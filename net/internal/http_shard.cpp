@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/net/http_tape.hpp>
 #include <troupe/net/internal/http_shard.hpp>
 
 #include <boost/asio/post.hpp>
@@ -13,15 +14,15 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t read_size = 64 * 1024;
-// Deadlines are looked at this often: an eighth of the shortest, within these bounds.
+// Deadlines are looked at this often: an eighth of the shortest, at least this and at most longest_tick.
 constexpr milliseconds shortest_period{5};
-constexpr milliseconds longest_period{1'000};
 
 } // namespace
 
 http_shard::http_shard(io_thread& thread, http_client_options options)
     : thread_(thread), options_(options), dns_(thread.context(), options.dns_ttl),
-      buffer_(read_size + options.max_header_bytes), timer_(thread.context()), period_(longest_period) {}
+      buffer_(read_size + options.max_header_bytes), timer_(thread.context()),
+      period_(std::max(options.longest_tick, shortest_period)) {}
 
 void http_shard::begin(http_exchange_ptr exchange) {
   if (closed_ || !exchange->is_active()) {
@@ -44,6 +45,21 @@ void http_shard::begin(http_exchange_ptr exchange) {
   }
   auto text = exchange->request.origin->text() + ": Too many requests wait for a connection.";
   exchange->fail(http_error_kind::busy, std::move(text));
+}
+
+void http_shard::play(const http_exchange_ptr& exchange, const taped_answer& answer) {
+  if (closed_ || !exchange->is_active())
+    return exchange->drop();
+  if (!answer.failure.empty())
+    return exchange->fail(http_error_kind::not_recorded, answer.failure);
+  auto handler = exchange->handler;
+  handler->on_head(answer.status, answer.headers);
+  if (!answer.body.empty() && exchange->is_active())
+    handler->on_data(answer.body);
+  if (!answer.complete)
+    return exchange->fail(http_error_kind::dropped, "The recording ends before the answer does.");
+  if (auto last = exchange->end())
+    last->on_end();
 }
 
 void http_shard::cancel(http_exchange& exchange) {
@@ -86,7 +102,7 @@ void http_shard::release(http_connection& connection) {
   }
   if (host.idle.size() >= options_.max_idle_per_host)
     return connection.close();
-  connection.keep_until(clock::now() + options_.idle_connection);
+  connection.keep_until(now() + options_.idle_connection);
   host.idle.push_back(connection.shared_from_this());
 }
 
@@ -115,7 +131,7 @@ void http_shard::serve_waiting(http_host& host) {
 void http_shard::watch(const http_timeouts& timeouts) {
   auto shortest = std::min({timeouts.connect, timeouts.first_byte, timeouts.idle, options_.idle_connection,
                             timeouts.total.value_or(milliseconds::max())});
-  auto period = std::clamp(shortest / 8, shortest_period, longest_period);
+  auto period = std::clamp(shortest / 8, shortest_period, std::max(options_.longest_tick, shortest_period));
   if (period < period_) {
     period_ = period;
     timer_set_ = false;
@@ -134,19 +150,19 @@ void http_shard::set_timer() {
 }
 
 void http_shard::on_timer() {
-  auto now = clock::now();
+  const auto moment = now();
   // From the back, since a connection that closes changes places with the last.
   for (auto i = connections_.size(); i-- > 0;) {
     if (i >= connections_.size())
       continue; // a callback has closed the client
     auto connection = connections_[i];
-    connection->check(now);
+    connection->check(moment);
   }
   bool waiting = false;
   for (auto& [key, host] : hosts_) {
     std::erase_if(host.idle, [](const auto& connection) { return connection->is_closed(); });
     std::erase_if(host.waiting, [&](const auto& exchange) {
-      if (exchange->is_active() && now < exchange->total_deadline)
+      if (exchange->is_active() && moment < exchange->total_deadline)
         return false;
       exchange->fail(http_error_kind::total_timeout,
                      exchange->request.origin->text() + ": The request waited too long for a connection.");
@@ -160,7 +176,7 @@ void http_shard::on_timer() {
   if (!connections_.empty() || waiting)
     set_timer();
   else
-    period_ = longest_period;
+    period_ = std::max(options_.longest_tick, shortest_period);
 }
 
 } // namespace troupe::net

@@ -1,6 +1,6 @@
 // The part of a client that lives on one thread: its connections, and the requests that wait for one.
 //
-// Not thread-safe but for the constructor: all functions are called on the thread. Kept by the client and by
+// Not thread-safe but for the constructor, options() and now(): all functions are called on the thread. Kept by the client and by
 // its exchanges; close() ends all work, later requests are dropped.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -25,6 +25,8 @@
 
 namespace troupe::net {
 
+struct taped_answer;
+
 // What goes to one origin.
 struct http_host {
   std::vector<std::shared_ptr<http_connection>> idle; // the latest last; some may have closed since
@@ -38,6 +40,8 @@ class http_shard : public std::enable_shared_from_this<http_shard> {
   http_shard(io_thread& thread, http_client_options options);
 
   void begin(http_exchange_ptr exchange);
+  // Gives the recorded answer to the exchange's handler, or the error when there is none.
+  void play(const http_exchange_ptr& exchange, const taped_answer& answer);
   void cancel(http_exchange& exchange);
   void close();
 
@@ -48,7 +52,11 @@ class http_shard : public std::enable_shared_from_this<http_shard> {
   // One buffer for all reads on this thread; what it holds is gone at the next read.
   [[nodiscard]] std::span<char> read_buffer() noexcept { return buffer_; }
   [[nodiscard]] dns_cache& dns() noexcept { return dns_; }
+  // Both on any thread.
   [[nodiscard]] const http_client_options& options() const noexcept { return options_; }
+  [[nodiscard]] std::chrono::steady_clock::time_point now() const {
+    return options_.now ? options_.now() : std::chrono::steady_clock::now();
+  }
   [[nodiscard]] boost::asio::io_context& context() noexcept { return thread_.context(); }
   [[nodiscard]] io_thread& thread() noexcept { return thread_; }
 

@@ -80,6 +80,7 @@ model_error transport_failure(const model_endpoint& endpoint, const http_error& 
   case http_error_kind::resolve:
   case http_error_kind::connect:
   case http_error_kind::connect_timeout:
+  case http_error_kind::proxy:
   case http_error_kind::busy:
     retryable = true;
     break;
@@ -91,6 +92,8 @@ model_error transport_failure(const model_endpoint& endpoint, const http_error& 
   case http_error_kind::bad_response:
     code = errc::model_bad_response;
     break;
+  case http_error_kind::proxy_refused:
+  case http_error_kind::not_recorded:
   case http_error_kind::tls:
   case http_error_kind::total_timeout:
   case http_error_kind::header_too_large:

@@ -111,6 +111,33 @@ void read_options(yaml_reader& reader, const yaml_value& in, model_part& out) {
   }
 }
 
+template <auto Member>
+constexpr auto optional_duration = [](yaml_reader& r, const yaml_value& in, auto& out) {
+  milliseconds value{0};
+  if (r.read(in, value, milliseconds{1}))
+    out.*Member = value;
+};
+
+const yaml_key<model_timeouts> timeout_keys[] = {
+    {"connect", "duration", "10s", "Name, connection, proxy and TLS handshake together.",
+     optional_duration<&model_timeouts::connect>},
+    {"first_byte", "duration", "5m", "From the end of the request to the head of the answer.",
+     optional_duration<&model_timeouts::first_byte>},
+    {"idle", "duration", "60s", "Between two pieces of the answer.",
+     optional_duration<&model_timeouts::idle>},
+    {"total", "duration", "none", "One request, from its start to the end of its answer.",
+     optional_duration<&model_timeouts::total>},
+};
+
+void read_headers(yaml_reader& reader, const yaml_value& in, model_part& out) {
+  if (!in.node.is_map())
+    return reader.wrong_type(in, "a map from the names of header lines to their values");
+  for (std::size_t i = 0; i < in.node.items.size(); ++i) {
+    const auto& name = in.node.keys[i].text;
+    reader.read({in.node.items[i], in.key + "." + name, in.node.keys[i].line}, out.value.headers[name]);
+  }
+}
+
 const yaml_key<model_part> model_keys[] = {
     {"provider", "text", "",
      "`openai` (also Ollama, llama.cpp, vLLM, OpenRouter, Groq, DeepSeek), `openai_responses`, `gemini`, "
@@ -164,6 +191,14 @@ const yaml_key<model_part> model_keys[] = {
      }},
     {"options", "map", "none", "Settings of its provider, by name; [models.md](models.md) lists them.",
      read_options},
+    {"timeouts", "map", "", "See `models.<id>.timeouts`.",
+     [](yaml_reader& r, const yaml_value& in, model_part& out) {
+       read_map<model_timeouts>(r, in, timeout_keys, out.value.timeouts);
+     }},
+    {"ca_file", "path", "the system's authorities",
+     "PEM file of the authorities that its certificate is checked with.", in_part<&model_spec::ca_file>},
+    {"headers", "map", "none",
+     "Header lines that go with each request; no keys, this file is no place for them.", read_headers},
 };
 
 void read_models(yaml_reader& reader, const yaml_value& in, config_draft& draft) {
@@ -447,6 +482,7 @@ std::vector<key_section> config_sections() {
   std::vector<key_section> out{
       section_of("troupe.yaml", "The root agent and what it works with.", root_keys),
       section_of("models.<id>", "A model that agents may use; the id is what `model` keys name.", model_keys),
+      section_of("models.<id>.timeouts", "How long the service of a model may be silent.", timeout_keys),
       section_of("subagents[]", "A subagent that is there from the start, as a tool of the root.",
                  subagent_keys),
       section_of("spawn", "What the root may give to subagents that it makes up.", spawn_keys),

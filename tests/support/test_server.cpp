@@ -96,6 +96,13 @@ void test_server::close_all() {
   changed_.wait_for(lock, patience, [this] { return !close_all_; });
 }
 
+void test_server::push(std::string bytes) {
+  std::unique_lock lock(mutex_);
+  pushed_ = std::move(bytes);
+  wake();
+  changed_.wait_for(lock, patience, [this] { return pushed_.empty(); });
+}
+
 bool test_server::wait_requests(std::size_t count) const {
   std::unique_lock lock(mutex_);
   return changed_.wait_for(lock, patience, [&] { return requests_.size() >= count; });
@@ -126,11 +133,16 @@ void test_server::run() {
       while (close_all_ && !open_.empty())
         close_one(open_.begin()->first);
       close_all_ = false;
+      if (!pushed_.empty())
+        for (auto& [fd, c] : open_)
+          send_all(fd, c, pushed_);
+      pushed_.clear();
       changed_.notify_all();
       continue;
     }
     for (std::size_t i = 2; i < watched.size(); ++i)
-      if (watched[i].revents != 0 && !read_from(watched[i].fd, open_.at(watched[i].fd)))
+      if (watched[i].revents != 0 && open_.contains(watched[i].fd) &&
+          !read_from(watched[i].fd, open_.at(watched[i].fd)))
         close_one(watched[i].fd);
     if (watched[1].revents != 0)
       accept_one();
@@ -160,6 +172,8 @@ void test_server::accept_one() {
 
 // False when the connection is over.
 bool test_server::read_from(int fd, connection& c) {
+  if (c.peer >= 0)
+    return relay(fd, c);
   std::array<char, 65536> buffer;
   do {
     auto n = c.ssl != nullptr ? SSL_read(c.ssl, buffer.data(), static_cast<int>(buffer.size()))
@@ -194,12 +208,42 @@ bool test_server::serve(int fd, connection& c) {
     }
     if (!send_all(fd, c, reply.bytes) || reply.after == scripted_reply::then::close)
       return false;
+    if (reply.tunnel_to != 0)
+      return join(fd, c, reply.tunnel_to);
     if (reply.after == scripted_reply::then::reset) {
       linger hard{1, 0};
       ::setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
       return false;
     }
   }
+}
+
+// Both ends of a tunnel are connections, each the other's peer.
+bool test_server::join(int fd, connection& c, std::uint16_t port) {
+  const int other = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(port);
+  if (::connect(other, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
+    ::close(other);
+    return false;
+  }
+  c.peer = other;
+  connection far;
+  far.peer = fd;
+  open_.emplace(other, std::move(far));
+  return true;
+}
+
+bool test_server::relay(int fd, connection& c) {
+  std::array<char, 65536> buffer;
+  const auto n = ::recv(fd, buffer.data(), buffer.size(), 0);
+  auto peer = open_.find(c.peer);
+  if (n > 0 && peer != open_.end())
+    return send_all(peer->first, peer->second, {buffer.data(), static_cast<std::size_t>(n)});
+  ::shutdown(c.peer, SHUT_RDWR);
+  return false;
 }
 
 bool test_server::send_all(int fd, connection& c, std::string_view bytes) {

@@ -33,6 +33,8 @@ struct scripted_reply {
   enum class then : std::uint8_t { keep, close, reset };
   std::string bytes; // nothing is sent when it is empty
   then after = then::keep;
+  // The connection is joined to this port of loopback once the bytes are sent, as a proxy does; 0: it is not.
+  std::uint16_t tunnel_to = 0;
 };
 
 // A whole answer with Content-Length.
@@ -51,10 +53,13 @@ class test_server {
   ~test_server();
 
   [[nodiscard]] std::string url(std::string_view host = "127.0.0.1") const;
+  [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
   [[nodiscard]] std::vector<seen_request> requests() const;
   [[nodiscard]] std::size_t connections() const;
   // Closes all connections, and returns when that is done.
   void close_all();
+  // Sends `bytes` on all open connections, and returns when that is done.
+  void push(std::string bytes);
   // Waits until so much has happened; false when it does not within 20 seconds.
   [[nodiscard]] bool wait_requests(std::size_t count) const;
   [[nodiscard]] bool wait_closed_by_client(std::size_t count) const;
@@ -64,12 +69,15 @@ class test_server {
     std::size_t number = 0;
     std::string input;
     SSL* ssl = nullptr;
+    int peer = -1; // the other end of a tunnel
   };
 
   void run();
   void accept_one();
   bool read_from(int fd, connection& c);
   bool serve(int fd, connection& c);
+  bool join(int fd, connection& c, std::uint16_t port);
+  bool relay(int fd, connection& c);
   bool send_all(int fd, connection& c, std::string_view bytes);
   void close_one(int fd);
   void wake();
@@ -87,6 +95,7 @@ class test_server {
   std::size_t accepted_ = 0;
   std::size_t closed_by_client_ = 0;
   bool close_all_ = false;
+  std::string pushed_;
   bool stop_ = false;
   std::thread thread_;
 };
