@@ -141,6 +141,8 @@ class engine_impl final : public actor_engine {
 
   std::shared_ptr<session_store> store() const override { return store_; }
 
+  std::map<std::string, model_status> models() const override { return models_->status(); }
+
   std::vector<std::string> shutdown(std::chrono::milliseconds limit, shutdown_mode mode) override {
     std::vector<std::string> running;
     bool clean = false;

@@ -84,9 +84,8 @@ bool supervisor::is_coming_back(agent_number number) const {
   if (early_answers_.size() > questions_.size())
     return false;
   return taking_up_ ||
-         (run_ && std::any_of(lost_children_.begin(), lost_children_.end(), [number](const auto& entry) {
-            return entry.second.state.number == number;
-          }));
+         (run_ && std::any_of(lost_children_.begin(), lost_children_.end(),
+                              [number](const auto& entry) { return entry.second.state.number == number; }));
 }
 
 void supervisor::take_early_answers() {

@@ -237,7 +237,8 @@ TEST_CASE("background work that nobody can answer is suspended with its question
   options.answerable = true;
   options.suspend_on_question = true;
   auto feed = f.start(profile, "go", options);
-  f.answer("root", answer({call_of("spawn_subagent", R"({"name":"digger","goal":"dig","background":true})")}));
+  f.answer("root",
+           answer({call_of("spawn_subagent", R"({"name":"digger","goal":"dig","background":true})")}));
   f.answer("root", answer({text_of("launched")}));
   CHECK(feed->result()->completed());
   f.answer("digger", answer({call_of("look")}));
