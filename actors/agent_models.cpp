@@ -170,6 +170,12 @@ void agent::acquire(std::chrono::milliseconds delay) {
   if (delay.count() == 0)
     if (auto place = binding_->gate->try_acquire())
       return start_call(std::move(place));
+  if (delay.count() == 0 && binding_->gate->is_open())
+    queue(input::note{
+        warning_body{errc::model_unavailable,
+                     "The service of model '" + binding_->model + "' is left alone for now; the call waits.",
+                     {},
+                     false}});
   send(binding_->gateway, permit_request{context_->session, this, call_number_, delay, expected_tokens()});
 }
 

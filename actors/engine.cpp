@@ -63,6 +63,7 @@ class engine_impl final : public actor_engine {
     environment->wall_clock = options.wall_clock ? options.wall_clock : system_time;
     environment->watchers = watchers_;
     environment->options.idle_after = options.idle_after;
+    environment->options.max_resident = options.max_resident;
     link_->observer = observer_;
     link_->watchers = watchers_;
     sessions_ = spawn_sessions(system_, std::move(environment));
@@ -139,6 +140,8 @@ class engine_impl final : public actor_engine {
   }
 
   std::shared_ptr<session_store> store() const override { return store_; }
+
+  std::map<std::string, model_status> models() const override { return models_->status(); }
 
   std::vector<std::string> shutdown(std::chrono::milliseconds limit, shutdown_mode mode) override {
     std::vector<std::string> running;

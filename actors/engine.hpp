@@ -31,6 +31,7 @@ struct engine_options {
   std::size_t tool_threads = 0; // 0: two a core, at least four
   std::size_t max_stuck_workers = 16;
   std::chrono::milliseconds idle_after{60'000}; // then a session's actors go; the store keeps the session
+  std::size_t max_resident = 10'000;            // sessions in memory, unless more of them have work
   activity_limits activity;
   std::shared_ptr<session_store> store;  // null: memory
   bool journal_thread = true;            // of its own, for a store that blocks; false only in tests

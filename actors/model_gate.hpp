@@ -16,14 +16,6 @@
 
 namespace troupe::actors {
 
-// How a model is doing.
-struct gate_status {
-  model_counts counts;
-  breaker_state state = breaker_state::closed;
-  std::uint32_t in_use = 0;
-  std::uint32_t waiting = 0;
-};
-
 // Thread-safe. Lives as long as a permit of it.
 class model_gate : public std::enable_shared_from_this<model_gate> {
  public:
@@ -53,7 +45,7 @@ class model_gate : public std::enable_shared_from_this<model_gate> {
   [[nodiscard]] bool is_open() const;
   // Callers have to say how many tokens a call may take.
   [[nodiscard]] bool counts_tokens() const noexcept { return counts_tokens_; }
-  [[nodiscard]] gate_status status() const;
+  [[nodiscard]] model_status status() const;
 
  private:
   class place;

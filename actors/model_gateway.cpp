@@ -93,9 +93,9 @@ bool model_gate::is_open() const {
   return admission_.state() == breaker_state::open;
 }
 
-gate_status model_gate::status() const {
+model_status model_gate::status() const {
   std::lock_guard lock{mutex_};
-  gate_status s{admission_.counts(), admission_.state(), in_use_.load(), waiting_.load()};
+  model_status s{admission_.counts(), admission_.state(), in_use_.load(), waiting_.load()};
   s.counts.calls += started_.load();
   s.counts.completed += completed_.load();
   return s;

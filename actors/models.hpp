@@ -42,9 +42,9 @@ class shared_models {
   }
 
   // How each model is doing, by catalogue id.
-  [[nodiscard]] std::map<std::string, gate_status> status() const {
+  [[nodiscard]] std::map<std::string, model_status> status() const {
     std::lock_guard lock{mutex_};
-    std::map<std::string, gate_status> all;
+    std::map<std::string, model_status> all;
     for (const auto& [id, binding] : models_)
       all.emplace(id, binding->gate->status());
     return all;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/actors/sessions.hpp>
 
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -24,14 +25,14 @@ class sessions final : public sessions_handle::base {
                 ->finish(
                     outcome::make_failed(errc::shutting_down, std::string{describe(errc::shutting_down)}));
           auto& found = find_or_start(start.request->session);
-          ++found.work;
+          take_work(start.request->session, found);
           send(found.supervisor, start);
         },
         [this](const steer_agents& steer) {
           if (draining_)
             return refuse(steer.done);
           auto& found = find_or_start(steer.session);
-          ++found.work;
+          take_work(steer.session, found);
           send(found.supervisor, steer);
         },
         [this](const answer_question& answer) {
@@ -58,14 +59,15 @@ class sessions final : public sessions_handle::base {
         },
         [this](const work_begun& report) {
           if (auto found = entries_.find(report.session); found != entries_.end())
-            ++found->second.work;
+            take_work(report.session, found->second);
         },
         [this](const work_done& report) {
           auto found = entries_.find(report.session);
           if (found == entries_.end())
             return;
-          if (found->second.work > 0)
-            --found->second.work;
+          if (found->second.work > 0 && --found->second.work == 0)
+            idle_.insert(report.session);
+          make_room();
           answer_drain();
         },
         [this](const supervisor_idle& idle) { end_idle(idle.session); },
@@ -98,6 +100,19 @@ class sessions final : public sessions_handle::base {
     std::uint64_t work = 0; // runs and hints given to it and not yet done
   };
 
+  void take_work(const session_id& session, entry& of) {
+    if (of.work++ == 0)
+      idle_.erase(session);
+  }
+
+  // Sessions without work leave memory when there are too many; the store keeps them.
+  void make_room() {
+    while (entries_.size() > environment_->options.max_resident && !idle_.empty()) {
+      const auto session = idle_.extract(idle_.begin()).value();
+      end_idle(session);
+    }
+  }
+
   entry& find_or_start(const session_id& session) {
     auto found = entries_.find(session);
     if (found != entries_.end())
@@ -120,6 +135,7 @@ class sessions final : public sessions_handle::base {
       return;
     send(found->second.supervisor, stop_actor{});
     by_actor_.erase(found->second.supervisor.id());
+    idle_.erase(session);
     entries_.erase(found);
   }
 
@@ -127,6 +143,7 @@ class sessions final : public sessions_handle::base {
     auto found = by_actor_.find(down.source.id());
     if (found == by_actor_.end())
       return;
+    idle_.erase(found->second);
     entries_.erase(found->second);
     by_actor_.erase(found);
     answer_drain();
@@ -147,6 +164,7 @@ class sessions final : public sessions_handle::base {
   std::shared_ptr<const supervisor_environment> environment_;
   std::unordered_map<session_id, entry> entries_;
   std::unordered_map<caf::actor_id, session_id> by_actor_;
+  std::set<session_id> idle_; // of the entries, those without work
   bool draining_ = false;
   bool suspending_ = false;
   std::vector<owed<drained>> waiting_drains_;

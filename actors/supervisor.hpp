@@ -20,7 +20,8 @@ struct supervisor_options {
   std::uint32_t max_root_restarts = 3;          // within restart_window; then the run fails with `crashed`
   std::chrono::milliseconds restart_window{60'000};
   std::size_t max_waiting_runs = 1000;
-  std::size_t keep_tasks = 1000; // background tasks that have ended and stay in the list
+  std::size_t max_resident = 10'000; // sessions in memory, unless more of them have work
+  std::size_t keep_tasks = 1000;     // background tasks that have ended and stay in the list
 };
 
 // What supervisors share.

@@ -79,11 +79,13 @@ void supervisor::route_answer(const answer_question& answer) {
   tell(number, input::answer{answer.question, answer.value, answer.by});
 }
 
-// A child of the run that is being resumed, which the root has not yet asked for.
+// An agent of what is being resumed: a child that the root has not yet asked for, or background work.
 bool supervisor::is_coming_back(agent_number number) const {
-  return run_ && early_answers_.size() <= questions_.size() &&
-         std::any_of(lost_children_.begin(), lost_children_.end(),
-                     [number](const auto& entry) { return entry.second.state.number == number; });
+  if (early_answers_.size() > questions_.size())
+    return false;
+  return taking_up_ ||
+         (run_ && std::any_of(lost_children_.begin(), lost_children_.end(),
+                              [number](const auto& entry) { return entry.second.state.number == number; }));
 }
 
 void supervisor::take_early_answers() {

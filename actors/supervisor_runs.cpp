@@ -16,11 +16,16 @@ void supervisor::accept(const start_run& start) {
   if (store_fault_)
     return refuse(next, store_fault_->code, store_fault_->message);
   const bool reject = start.request->busy == on_busy::reject;
+  const bool resumes = next.request->message == nullptr;
+  if (resumes && lost_ && lost_->root_origin && lost_->root_origin->author != next.request->root->name)
+    return refuse(next, errc::unknown_agent,
+                  "Session '" + session_.str() + "' belongs to the agent '" + lost_->root_origin->author +
+                      "', not to '" + next.request->root->name + "'.");
   if (lost_)
     take_up(next);
   if (!next.feed)
     return;
-  if (next.request->message == nullptr)
+  if (resumes)
     return resume_rest(std::move(next));
   if (run_ && reject)
     return refuse(next, errc::busy, "Session '" + session_.str() + "' is busy with another run.");
@@ -44,6 +49,9 @@ void supervisor::take_up(waiting_run& next) {
   auto lost = std::move(*lost_);
   lost_.reset();
   last_request_ = next.request;
+  taking_up_ = true;
+  for (const auto& given : next.request->answers)
+    early_answers_.push_back({session_, given.question, given.value, "user", nullptr});
   const bool same_root = lost.root_origin && lost.root_origin->author == next.request->root->name;
   for (auto& [number, child] : lost.children)
     if (!child.started.background)
@@ -53,8 +61,10 @@ void supervisor::take_up(waiting_run& next) {
   else
     close_lost_run();
   lost_ = std::move(lost);
-  restore_tasks(*next.request->root, next.request->answerable);
+  restore_tasks(*last_request_->root, last_request_->answerable);
   lost_.reset();
+  taking_up_ = false;
+  take_early_answers();
 }
 
 void supervisor::take_up_run(const folded_session& lost, waiting_run& next) {
@@ -77,8 +87,6 @@ void supervisor::take_up_run(const folded_session& lost, waiting_run& next) {
   collector_.restore(run.origin, {run.origin->author, "root", run.request->root->model, 0, false},
                      activity_state::working, environment_->wall_clock());
   run_ = std::move(run);
-  for (const auto& given : run_->request->answers)
-    early_answers_.push_back({session_, given.question, given.value, "user", nullptr});
   restart_root();
 }
 
@@ -279,14 +287,16 @@ bool supervisor::blocked() const {
   if (questions_.empty() || !early_answers_.empty() ||
       std::any_of(questions_.begin(), questions_.end(), being_answered))
     return false;
-  for (const auto& [number, agent] : members_)
-    if (agent.open_calls == 0 || agent.open_calls > agent.asking + agent.children)
+  for (const auto& [number, agent] : members_) {
+    const bool rests = number == 0 && !run_;
+    if (!rests && (agent.open_calls == 0 || agent.open_calls > agent.asking + agent.children))
       return false;
+  }
   return queued_tasks_.empty();
 }
 
 void supervisor::suspend_when_blocked() {
-  if (run_ && run_->request->suspend_on_question && blocked())
+  if (last_request_ && last_request_->suspend_on_question && waiting_.empty() && blocked())
     suspend(outcome::make_failed(errc::needs_input, "The run waits for an answer."), {});
 }
 

@@ -157,6 +157,16 @@ void print_questions(runtime& rt, const session_id& id, const setup_options& set
   }
 }
 
+// Reads the log only when a question was asked since the start.
+bool has_open_questions(runtime& rt, const session_id& id) {
+  auto snapshot = rt.engine().snapshot(id);
+  if (!snapshot || snapshot->sessions.empty() ||
+      snapshot->sessions.front().totals.count(event_kind::question) == 0)
+    return false;
+  auto open = open_questions(*rt.engine().store(), id);
+  return open && !open->empty();
+}
+
 int show_one(runtime& rt, run& r, session& s, const view_options& options, const setup_options& setup) {
   if (is_interactive())
     follow_on_terminal(rt, r, s, options);
@@ -283,7 +293,11 @@ int show_run(runtime& rt, run r, const view_options& options, const setup_option
       code = std::max(code, show_one(rt, *next, s, options, setup));
       quiet.reset();
     } else if (done) {
-      return code;
+      // Background work may have been suspended with its questions.
+      const bool asked = !is_interactive() && has_open_questions(rt, s.id());
+      if (asked)
+        print_questions(rt, s.id(), setup);
+      return asked ? exit_needs_input : code;
     }
   }
 }

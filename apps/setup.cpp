@@ -49,15 +49,6 @@ std::vector<std::string> missing_parts(const config& c) {
   return missing;
 }
 
-// What the file sets and this version does not use; nothing depends on it.
-std::vector<std::string> unused_parts(const config& c) {
-  std::vector<std::string> unused;
-  const config standard;
-  if (c.session.max_resident != standard.session.max_resident)
-    unused.emplace_back("session.max_resident has no effect in this version.");
-  return unused;
-}
-
 deep_agent root_of(const config& c) {
   deep_agent root;
   root.name = c.name;
@@ -125,8 +116,6 @@ result<setup> from_file(const std::string& path, const setup_options& options) {
   s.config_file = path;
   for (const auto& issue : loaded.issues)
     s.warnings.push_back(to_string(issue));
-  for (const auto& unused : unused_parts(loaded.value))
-    s.warnings.push_back(path + ": " + unused);
   s.busy = loaded.value.session.refuse_when_busy ? on_busy::reject : on_busy::wait;
   s.background = loaded.value.session.background;
   s.question_timeout = loaded.value.session.question_timeout;
@@ -144,6 +133,7 @@ result<setup> from_file(const std::string& path, const setup_options& options) {
   if (fs::is_directory(agents))
     s.runtime.agents_folder = agents;
   s.runtime.idle_after = loaded.value.session.idle_after;
+  s.runtime.max_resident = loaded.value.session.max_resident;
   if (auto kept = keep_sessions(s, options, stored_name(loaded.value.session.store, options.store, folder),
                                 loaded.value.session.how);
       !kept)

@@ -17,6 +17,7 @@ actors::engine_options engine_options(const runtime_options& options) {
   e.threads = options.threads;
   e.tool_threads = options.tool_threads;
   e.idle_after = options.idle_after;
+  e.max_resident = options.max_resident;
   e.store = options.store;
   return e;
 }

@@ -54,6 +54,14 @@ struct model_counts {
   friend bool operator==(const model_counts&, const model_counts&) = default;
 };
 
+// How a model is doing.
+struct model_status {
+  model_counts counts;
+  breaker_state breaker = breaker_state::closed;
+  std::uint32_t in_use = 0;  // calls under way
+  std::uint32_t waiting = 0; // calls that wait for a place
+};
+
 class model_admission {
  public:
   using time_point = std::chrono::steady_clock::time_point;

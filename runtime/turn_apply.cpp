@@ -15,7 +15,7 @@ namespace {
 
 class folder {
  public:
-  folder(agent_state& state, const event& e) : state_(state), event_(e) {}
+  explicit folder(agent_state& state) : state_(state) {}
 
   void on(const agent_started_body&) {
     seal();
@@ -184,7 +184,6 @@ class folder {
   }
 
   agent_state& state_;
-  const event& event_;
 };
 
 } // namespace
@@ -193,7 +192,7 @@ agent_state apply(agent_state state, const event& e) {
   state.events = std::max(state.events, e.index);
   state.used += e.usage;
   state.run_tokens += e.usage.total();
-  folder f{state, e};
+  folder f{state};
   std::visit([&f](const auto& body) { f.on(body); }, e.body);
   return state;
 }

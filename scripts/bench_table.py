@@ -100,6 +100,11 @@ def main():
         table.add(f"store: a write in commits of {batch}", store["store_s"] * per_write, "us",
                   store["raw_s"] * per_write, goal=2)
 
+    session = results["session"] = last_json(troupe + ["session", "--turns", "2000"])
+    table.add("session: CPU of 2000 turns", session["cpu_s"], "s", goal=2)
+    table.add("session: CPU of the second half", session["second_half_cpu_s"], "s", session["first_half_cpu_s"], goal=1.3)
+    results["crash"] = last_json(troupe + ["crash", "--kills", str(300 // scale)])
+
     wire = results["wire"] = last_json(troupe + ["wire", "--rounds", "2" if chosen.quick else "5"])
     table.add("wire: CPU of a stream of 500 chunks, one by one", wire["stream_us"], "us", wire["stream_floor_us"], goal=2)
     table.add("wire: the same, all chunks at once", wire["burst_us"], "us", wire["burst_floor_us"])

@@ -329,6 +329,7 @@ class supervisor final : public supervisor_handle::base {
   std::map<call_id, open_question> questions_;
   std::uint64_t next_question_ = 1;
   std::vector<answer_question> early_answers_; // to agents that are coming back; one a question
+  bool taking_up_ = false;                     // what was under way is being restored
   std::vector<steady_time> root_restarts_;
 
   std::map<call_id, task> tasks_;    // terminal and delivered ones up to keep_tasks

@@ -6,7 +6,10 @@
 #include <CLI/App.hpp>
 #include <nlohmann/json.hpp>
 
+#include <array>
+#include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <fstream>
 #include <memory>
 
@@ -49,13 +52,13 @@ T value_or_throw(result<T> value) {
 }
 
 std::string time_text(timestamp time) {
-  event e;
-  e.time = time;
-  nlohmann::json j;
-  e.origin = std::make_shared<event_origin>();
-  e.body = error_body{};
-  j = e;
-  return j.value("time", std::string{});
+  const auto seconds =
+      std::chrono::system_clock::to_time_t(std::chrono::time_point_cast<std::chrono::seconds>(time));
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  std::array<char, 32> text{};
+  const auto length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return {text.data(), length};
 }
 
 std::string state_of(const session_info& info) {
@@ -70,7 +73,8 @@ nlohmann::json info_json(const session_info& info) {
 }
 
 int list_sessions(const sessions_arguments& arguments) {
-  const auto all = value_or_throw(store_of(arguments)->sessions());
+  auto all = value_or_throw(store_of(arguments)->sessions());
+  std::erase_if(all, [](const session_info& info) { return info.last_seq == 0; }); // opened, and never begun
   if (arguments.json) {
     for (const auto& info : all)
       print_line(stdout, dump_json(info_json(info)));

@@ -21,6 +21,16 @@ void answer_decoder::show(bool thought, std::string_view text) {
   chunks_.back().text.append(text);
 }
 
+model_response answer_decoder::begin_response(bool has_calls) const {
+  model_response out;
+  out.usage = usage_;
+  out.finish = finish();
+  // Not all services have a word of their own for it.
+  if (out.finish == finish_reason::stop && has_calls)
+    out.finish = finish_reason::tool_calls;
+  return out;
+}
+
 void answer_decoder::read_text(json_reader& in, std::string& out, bool thought) {
   auto before = out.size();
   in.string(out);

@@ -71,6 +71,8 @@ class answer_decoder {
   // Appends the string that comes next to `out`, which is text or thought, and shows it.
   void read_text(json_reader& in, std::string& out, bool thought);
   void show(bool thought, std::string_view text);
+  // A response without its parts: usage, and why the answer ended.
+  [[nodiscard]] model_response begin_response(bool has_calls) const;
 
   std::optional<finish_reason> finish_;
   std::optional<service_fault> fault_;

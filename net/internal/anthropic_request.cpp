@@ -230,24 +230,20 @@ void append_choice(std::string& out, const model_request& request) {
 
 std::string encode_settings(const model_request& request, const anthropic_options& options) {
   auto thinking = find_thinking(request, options);
-  auto tokens = request.max_output_tokens.value_or(options.default_max_tokens + thinking.budget);
   std::string out = "]";
   append_member(out, "model", request.model);
-  append_key(out, "max_tokens");
-  out.append(std::to_string(tokens));
+  append_count(out, "max_tokens",
+               request.max_output_tokens.value_or(options.default_max_tokens + thinking.budget));
   append_choice(out, request);
   append_thinking(out, request, thinking);
   append_output_config(out, request, thinking);
-  if (request.temperature && !thinking.on()) {
-    append_key(out, "temperature");
-    append_json_number(out, *request.temperature);
-  }
+  if (!thinking.on())
+    append_temperature(out, request.temperature);
   if (options.cache == anthropic_cache::conversation)
     out.append(1, ',').append(cache_mark);
   if (request.stream)
     out.append(R"(,"stream":true)");
-  if (!options.extra_body.empty())
-    out.append(1, ',').append(options.extra_body);
+  append_extra(out, options.extra_body);
   out += '}';
   return out;
 }
@@ -273,24 +269,14 @@ bool thinks_adaptively(std::string_view model) noexcept {
 }
 
 std::string encode_anthropic_content(const content& c) {
-  std::string out =
-      c.role == role::model ? R"(,{"role":"assistant","content":[)" : R"(,{"role":"user","content":[)";
-  auto empty = out.size();
+  message_writer out(c.role == role::model ? R"(,{"role":"assistant","content":[)"
+                                           : R"(,{"role":"user","content":[)");
   // Results come first, whatever else a tool has shown.
   for (bool results : {true, false})
-    for (const auto& p : c.parts) {
-      if (std::holds_alternative<tool_result_part>(p.value) != results)
-        continue;
-      auto before = out.size();
-      append_block(out, p);
-      if (out.size() > before)
-        out += ',';
-    }
-  if (out.size() == empty)
-    return {};
-  out.back() = ']';
-  out += '}';
-  return out;
+    for (const auto& p : c.parts)
+      if (std::holds_alternative<tool_result_part>(p.value) == results)
+        out.add([&](std::string& text) { append_block(text, p); });
+  return out.finish();
 }
 
 std::vector<body_piece> encode_anthropic_request(const model_request& request,

@@ -273,9 +273,7 @@ part anthropic_decoder::to_part(block b) {
 
 model_response anthropic_decoder::take() {
   add_counts();
-  model_response out;
-  out.usage = usage_;
-  out.finish = finish();
+  auto out = begin_response(false);
   out.parts.reserve(blocks_.size());
   for (auto& b : blocks_)
     out.parts.push_back(to_part(std::move(b)));

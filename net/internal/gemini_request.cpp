@@ -39,14 +39,16 @@ void append_text(std::string& out, std::string_view text, const blob_view& blob,
   out += '}';
 }
 
+// The service's own id, if it has given one, and the tool's name.
+void append_identity(std::string& out, std::string_view name, const blob_view& blob) {
+  if (auto id = blob.text("id"); !id.empty())
+    append_member(out, "id", id);
+  append_member(out, "name", name);
+}
+
 void append_call(std::string& out, const tool_call_part& call, const blob_view& blob, bool first_call) {
   out.append(R"({"functionCall":{)");
-  if (auto id = blob.text("id"); !id.empty()) {
-    append_member(out, "id", id);
-    out += ',';
-  }
-  out.append(R"("name":)");
-  append_json_string(out, call.name);
+  append_identity(out, call.name, blob);
   append_key(out, "args");
   out.append(object_arguments(call.arguments)).append("}");
   append_signature(out, blob);
@@ -58,12 +60,7 @@ void append_call(std::string& out, const tool_call_part& call, const blob_view& 
 // The answer is an object: the tool's own if it gave one.
 void append_result(std::string& out, const tool_result_part& answer, const blob_view& blob) {
   out.append(R"({"functionResponse":{)");
-  if (auto id = blob.text("id"); !id.empty()) {
-    append_member(out, "id", id);
-    out += ',';
-  }
-  out.append(R"("name":)");
-  append_json_string(out, answer.name);
+  append_identity(out, answer.name, blob);
   append_key(out, "response");
   if (!answer.is_error && is_json_object(answer.text)) {
     out.append(answer.text);
@@ -115,10 +112,9 @@ std::string encode_head(const prompt_head& head, bool subset) {
   std::string out = "{";
   if (!head.tools.empty()) {
     out.append(R"("tools":[{"functionDeclarations":[)");
-    for (const auto& tool : head.tools) {
-      out.append(&tool == head.tools.data() ? "" : ",");
-      append_declaration(out, tool, subset);
-    }
+    append_list(out, head.tools, [&](std::string& text, const tool_declaration& tool) {
+      append_declaration(text, tool, subset);
+    });
     out.append("]}],");
   }
   if (!head.system.empty()) {
@@ -137,10 +133,7 @@ void append_choice(std::string& out, const model_request& request) {
   out.append(request.choice == tool_choice::none ? R"("NONE")" : R"("ANY")");
   if (request.choice == tool_choice::required && !request.required_tools.empty()) {
     out.append(R"(,"allowedFunctionNames":[)");
-    for (const auto& name : request.required_tools) {
-      out.append(&name == request.required_tools.data() ? "" : ",");
-      append_json_string(out, name);
-    }
+    append_list(out, request.required_tools, append_json_string);
     out += ']';
   }
   out.append("}}");
@@ -198,24 +191,16 @@ void append_schema(std::string& out, const model_request& request, const gemini_
 
 std::string encode_settings(const model_request& request, const gemini_options& options) {
   std::string config;
-  if (request.max_output_tokens) {
-    append_key(config, "maxOutputTokens");
-    config.append(std::to_string(*request.max_output_tokens));
-  }
-  if (request.temperature) {
-    append_key(config, "temperature");
-    append_json_number(config, *request.temperature);
-  }
+  append_count(config, "maxOutputTokens", request.max_output_tokens);
+  append_temperature(config, request.temperature);
   append_schema(config, request, options);
   append_thinking(config, request, options);
-  if (!options.extra_config.empty())
-    config.append(config.empty() ? "" : ",").append(options.extra_config);
+  append_extra(config, options.extra_config);
   std::string out = "]";
   append_choice(out, request);
   if (!config.empty())
     out.append(R"(,"generationConfig":{)").append(config).append("}");
-  if (!options.extra_body.empty())
-    out.append(1, ',').append(options.extra_body);
+  append_extra(out, options.extra_body);
   out += '}';
   return out;
 }
@@ -254,20 +239,12 @@ std::string gemini_target(const model_request& request) {
 }
 
 std::string encode_gemini_content(const content& c) {
-  std::string out = c.role == role::model ? R"(,{"role":"model","parts":[)" : R"(,{"role":"user","parts":[)";
-  auto empty = out.size();
+  message_writer out(c.role == role::model ? R"(,{"role":"model","parts":[)"
+                                           : R"(,{"role":"user","parts":[)");
   bool first_call = true;
-  for (const auto& p : c.parts) {
-    auto before = out.size();
-    append_part(out, p, first_call);
-    if (out.size() > before)
-      out += ',';
-  }
-  if (out.size() == empty)
-    return {};
-  out.back() = ']';
-  out += '}';
-  return out;
+  for (const auto& p : c.parts)
+    out.add([&](std::string& text) { append_part(text, p, first_call); });
+  return out.finish();
 }
 
 std::vector<body_piece> encode_gemini_request(const model_request& request, const gemini_options& options) {

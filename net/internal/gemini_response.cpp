@@ -232,11 +232,7 @@ void gemini_decoder::read_usage(json_reader& in) {
 }
 
 model_response gemini_decoder::take() {
-  model_response out;
-  out.usage = usage_;
-  out.finish = finish();
-  if (out.finish == finish_reason::stop && has_calls_)
-    out.finish = finish_reason::tool_calls;
+  auto out = begin_response(has_calls_);
   out.parts = std::move(parts_);
   return out;
 }

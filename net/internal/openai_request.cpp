@@ -219,10 +219,7 @@ void append_choice(std::string& out, const model_request& request) {
     append_function(out, names.front());
   } else {
     out.append(R"({"type":"allowed_tools","allowed_tools":{"mode":"required","tools":[)");
-    for (const auto& name : names) {
-      out.append(&name == names.data() ? "" : ",");
-      append_function(out, name);
-    }
+    append_list(out, names, append_function);
     out.append("]}}");
   }
 }
@@ -231,14 +228,9 @@ void append_settings(std::string& out, const model_request& request, const opena
   out.append(R"(],"model":)");
   append_json_string(out, request.model);
   append_choice(out, request);
-  if (request.max_output_tokens) {
-    append_key(out, options.legacy_max_tokens ? "max_tokens" : "max_completion_tokens");
-    out.append(std::to_string(*request.max_output_tokens));
-  }
-  if (request.temperature) {
-    append_key(out, "temperature");
-    append_json_number(out, *request.temperature);
-  }
+  append_count(out, options.legacy_max_tokens ? "max_tokens" : "max_completion_tokens",
+               request.max_output_tokens);
+  append_temperature(out, request.temperature);
   if (auto word = effort(request.thinking, options); !word.empty())
     append_member(out, "reasoning_effort", word);
   if (request.output_schema)
@@ -248,8 +240,7 @@ void append_settings(std::string& out, const model_request& request, const opena
     if (options.stream_usage)
       out.append(R"(,"stream_options":{"include_usage":true})");
   }
-  if (!options.extra_body.empty())
-    out.append(1, ',').append(options.extra_body);
+  append_extra(out, options.extra_body);
   out += '}';
 }
 

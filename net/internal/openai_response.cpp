@@ -333,14 +333,10 @@ void openai_decoder::take_calls(std::vector<part>& out) {
 }
 
 model_response openai_decoder::take() {
-  model_response out;
   // xAI leaves the reasoning out of the completion's count.
   if (usage_.reasoning > 0 && total_ == usage_.total() + usage_.reasoning)
     usage_.output += usage_.reasoning;
-  out.usage = usage_;
-  out.finish = finish();
-  if (out.finish == finish_reason::stop && !calls_.empty())
-    out.finish = finish_reason::tool_calls;
+  auto out = begin_response(!calls_.empty());
   out.parts.reserve(calls_.size() + items_.size() + 2);
   if (!thought_.empty() || !details_.empty())
     out.parts.push_back({thought_part{std::move(thought_)}, thought_blob()});

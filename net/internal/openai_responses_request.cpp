@@ -155,10 +155,7 @@ void append_choice(std::string& out, const model_request& request) {
     append_function(out, names.front());
   } else {
     out.append(R"({"type":"allowed_tools","mode":"required","tools":[)");
-    for (const auto& name : names) {
-      out.append(&name == names.data() ? "" : ",");
-      append_function(out, name);
-    }
+    append_list(out, names, append_function);
     out.append("]}");
   }
 }
@@ -196,14 +193,8 @@ std::string encode_settings(const model_request& request, const openai_responses
   std::string out = "]";
   append_member(out, "model", request.model);
   append_choice(out, request);
-  if (request.max_output_tokens) {
-    append_key(out, "max_output_tokens");
-    out.append(std::to_string(*request.max_output_tokens));
-  }
-  if (request.temperature) {
-    append_key(out, "temperature");
-    append_json_number(out, *request.temperature);
-  }
+  append_count(out, "max_output_tokens", request.max_output_tokens);
+  append_temperature(out, request.temperature);
   append_reasoning(out, request, options);
   if (request.output_schema)
     append_schema(out, *request.output_schema, options.strict_schema);
@@ -212,8 +203,7 @@ std::string encode_settings(const model_request& request, const openai_responses
   out.append(R"(,"store":false)");
   if (request.stream)
     out.append(R"(,"stream":true)");
-  if (!options.extra_body.empty())
-    out.append(1, ',').append(options.extra_body);
+  append_extra(out, options.extra_body);
   out += '}';
   return out;
 }

@@ -259,11 +259,7 @@ part openai_responses_decoder::to_part(item i) const {
 }
 
 model_response openai_responses_decoder::take() {
-  model_response out;
-  out.usage = usage_;
-  out.finish = finish();
-  if (out.finish == finish_reason::stop && has_calls_)
-    out.finish = finish_reason::tool_calls;
+  auto out = begin_response(has_calls_);
   out.parts.reserve(items_.size());
   for (auto& i : items_) {
     if (i.type != "message" || !i.text.empty())

@@ -2,9 +2,13 @@
 #include <troupe/net/internal/json_reader.hpp>
 #include <troupe/net/internal/part_blob.hpp>
 
+#include <nlohmann/json.hpp>
+
 namespace troupe::net {
 
 std::string make_blob(std::string_view protocol, std::string_view inside) {
+  if (!nlohmann::json::accept(inside))
+    return {};
   std::string out = "{\"";
   out.append(protocol).append("\":").append(inside).append("}");
   return out;

@@ -17,7 +17,8 @@
 
 namespace troupe::net {
 
-// {"<protocol>": <inside>}
+// {"<protocol>": <inside>}; empty when `inside` is not sound JSON: the reader of answers is lenient, and a request with
+// such a piece would be refused, as would be all that follow.
 [[nodiscard]] std::string make_blob(std::string_view protocol, std::string_view inside);
 // A part of a kind that is not modelled: empty text and {"<protocol>": {"item": <raw>}}.
 [[nodiscard]] part make_opaque_part(std::string_view protocol, std::string_view raw);

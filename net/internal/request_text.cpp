@@ -28,6 +28,25 @@ void append_member(std::string& out, std::string_view key, std::string_view text
   append_json_string(out, text);
 }
 
+void append_count(std::string& out, std::string_view key, const std::optional<std::uint32_t>& count) {
+  if (!count)
+    return;
+  append_key(out, key);
+  out.append(std::to_string(*count));
+}
+
+void append_temperature(std::string& out, const std::optional<double>& temperature) {
+  if (!temperature)
+    return;
+  append_key(out, "temperature");
+  append_json_number(out, *temperature);
+}
+
+void append_extra(std::string& out, const std::string& extra) {
+  if (!extra.empty())
+    out.append(out.empty() || out.back() == '{' ? "" : ",").append(extra);
+}
+
 std::string_view sendable_arguments(std::string_view arguments) {
   return nlohmann::json::accept(arguments) ? arguments : std::string_view("{}");
 }

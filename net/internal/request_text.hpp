@@ -10,7 +10,9 @@
 #include <troupe/net/http_message.hpp>
 #include <troupe/runtime/ports/model_provider.hpp>
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,6 +27,46 @@ void append_json_value(std::string& out, const nlohmann::json& value);
 void append_key(std::string& out, std::string_view key);
 // The same with a string as the member's value.
 void append_member(std::string& out, std::string_view key, std::string_view text);
+
+// The settings that all services have, under their names; `extra` ends the object (model_service::extra_body).
+void append_count(std::string& out, std::string_view key, const std::optional<std::uint32_t>& count);
+void append_temperature(std::string& out, const std::optional<double>& temperature);
+void append_extra(std::string& out, const std::string& extra);
+
+// Elements of a list, each appended by `append`, with commas between them.
+template <class Items, class Append>
+void append_list(std::string& out, const Items& items, Append&& append) {
+  bool first = true;
+  for (const auto& item : items) {
+    out.append(std::exchange(first, false) ? "" : ",");
+    append(out, item);
+  }
+}
+
+// A message with a list of parts: `open`, what is added, "]}"; empty when nothing is.
+class message_writer {
+ public:
+  explicit message_writer(std::string open) : out_(std::move(open)), empty_(out_.size()) {}
+
+  template <class Append>
+  void add(Append&& append) {
+    auto before = out_.size();
+    append(out_);
+    if (out_.size() > before)
+      out_ += ',';
+  }
+  [[nodiscard]] std::string finish() {
+    if (out_.size() == empty_)
+      return {};
+    out_.back() = ']';
+    out_ += '}';
+    return std::move(out_);
+  }
+
+ private:
+  std::string out_;
+  std::size_t empty_;
+};
 
 // The arguments of a call, or {} when they are no JSON: services refuse a history with such arguments, and so
 // would refuse the whole conversation from then on.

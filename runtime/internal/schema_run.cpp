@@ -225,7 +225,8 @@ class validator {
   bool check_dependencies(const object_rules& rules, const json& value, const value_path* path,
                           evaluated* seen) {
     bool fits = true;
-    for (const auto& [name, required] : rules.dependent_required) {
+    for (const auto& [key, required] : rules.dependent_required) {
+      const auto& name = key; // clang 14 does not capture structured bindings
       if (!value.contains(name))
         continue;
       for (const auto& other : required)

@@ -7,11 +7,13 @@
 #include <troupe/messages/result.hpp>
 #include <troupe/runtime/activity.hpp>
 #include <troupe/runtime/agent_profile.hpp>
+#include <troupe/runtime/model_admission.hpp>
 #include <troupe/runtime/run_feed.hpp>
 
 #include <array>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -111,6 +113,9 @@ class engine {
   [[nodiscard]] virtual result<activity_snapshot> snapshot(std::optional<session_id> session) = 0;
 
   [[nodiscard]] virtual std::shared_ptr<session_store> store() const = 0;
+
+  // How each model is doing, by catalogue id.
+  [[nodiscard]] virtual std::map<std::string, model_status> models() const = 0;
 
   // Refuses new work, does what `mode` says with what runs and waits until it has ended, at most `limit`. Gives the
   // names of what still ran then. Afterwards every start fails with shutting_down.

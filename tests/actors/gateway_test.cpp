@@ -99,6 +99,11 @@ TEST_CASE("a model that is down is left alone, and one probe finds it well again
   };
   fail_all();
   CHECK(w.gates["fast"]->is_open());
+  CHECK(w.models->status().at("fast").breaker == breaker_state::open);
+  CHECK(w.models->status().at("fast").counts.breaker_opened == 1);
+  w.session = session_id{"late"};
+  feeds.push_back(w.start(build(root())));
+  CHECK(w.events<warning_body>().size() == 1); // it is told why its call waits
   const auto before = service->requests;
   w.advance(1900ms);
   CHECK(service->requests == before);
@@ -112,7 +117,8 @@ TEST_CASE("a model that is down is left alone, and one probe finds it well again
     service->answer_all(1000, {});
     w.run();
   }
-  CHECK(ended(feeds) == 20);
+  CHECK(ended(feeds) == 21);
+  CHECK(w.models->status().at("fast").waiting == 0);
 }
 
 TEST_CASE("requests a minute hold over all agents") {

@@ -1,5 +1,4 @@
-// Faults that were reported of other systems, each as a test that ours does not have it. The numbers are those of the
-// list in docs/sessions.md.
+// Faults that were reported of other agent systems, each as a test that ours does not have it.
 #include <algorithm>
 #include <set>
 

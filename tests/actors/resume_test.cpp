@@ -211,6 +211,48 @@ TEST_CASE("the run of another root agent is closed and not taken over") {
   check_log(f);
 }
 
+TEST_CASE("a session is not resumed by another root agent, and stays as it is") {
+  actor_fixture f;
+  f.start(everything(), "first");
+  f.restart();
+  const auto before = f.log().size();
+  auto refused = f.resume(build(root("another")));
+  REQUIRE(refused->result().has_value());
+  CHECK(refused->result()->code() == errc::unknown_agent);
+  CHECK(f.log().size() == before);
+  auto feed = f.resume(everything());
+  f.answer("root", answer({text_of("one")}));
+  CHECK(feed->result()->completed());
+}
+
+TEST_CASE("background work that nobody can answer is suspended with its question, after the run") {
+  actor_fixture f;
+  auto spec = root();
+  spec.tools = {make_tool("look")};
+  spec.spawn = spawn_config{};
+  spec.rules = std::make_shared<const policy>(
+      *policy::compile({{.tool = "look", .agent = "digger", .decision = policy_decision::ask}}));
+  const auto profile = build(spec);
+  run_request options;
+  options.answerable = true;
+  options.suspend_on_question = true;
+  auto feed = f.start(profile, "go", options);
+  f.answer("root",
+           answer({call_of("spawn_subagent", R"({"name":"digger","goal":"dig","background":true})")}));
+  f.answer("root", answer({text_of("launched")}));
+  CHECK(feed->result()->completed());
+  f.answer("digger", answer({call_of("look")}));
+  CHECK(f.is_quiet());
+  CHECK(f.events<question_body>().size() == 1);
+  run_request answering;
+  answering.answerable = true;
+  answering.answers = {{f.events<question_body>()[0].question, true}};
+  f.resume(profile, answering);
+  auto answers = f.events<answer_body>();
+  REQUIRE(answers.size() == 1);
+  CHECK(answers[0].value == true);
+}
+
 TEST_CASE("there is nothing to resume in a session that is not there") {
   actor_fixture f;
   auto feed = f.resume(everything());

@@ -14,6 +14,7 @@ const { GoogleGenAI } = require('@google/genai');
 
 const ask = [{ role: 'user', content: 'x' }];
 const list = (x) => (Array.isArray(x) ? x : []);
+const textOf = (value) => (value == null ? '' : typeof value === 'string' ? value : JSON.stringify(value));
 const joined = (items, text) => items.map(text).filter((t) => typeof t === 'string').join('');
 
 // OpenAI Chat Completions. The client has no notion of reasoning; it passes the fields of other servers through.
@@ -49,10 +50,12 @@ function chatUsage(u) {
 }
 
 function chatAnswer(completion) {
-  if (!Array.isArray(completion.choices)) return { none: true };
+  if (!Array.isArray(completion.choices)) return { none: true, fault: Boolean(completion.error) };
   const choice = completion.choices[0] || { message: {} };
   const message = choice.message || {};
-  const calls = list(message.tool_calls).map((c) => ({ name: c.function.name, arguments: c.function.arguments || '' }));
+  const calls = list(message.tool_calls)
+    .filter((c) => c.function)
+    .map((c) => ({ name: c.function.name || '', arguments: textOf(c.function.arguments) }));
   let finish = chatFinish(choice.finish_reason);
   if (finish === 'stop' && calls.length > 0) finish = 'tool_calls';
   const text = chatText(message.content);
@@ -74,12 +77,14 @@ class ChatPieces {
     this.finish_reason = choice.finish_reason || this.finish_reason;
     this.message.content += chatText(delta.content);
     this.message.reasoning += chatThought(delta);
-    for (const piece of list(delta.tool_calls)) {
-      const calls = this.message.tool_calls;
-      const call = (calls[piece.index] ||= { function: { name: '', arguments: '' } });
-      call.function.name ||= piece.function.name;
-      call.function.arguments += piece.function.arguments || '';
-    }
+    for (const piece of list(delta.tool_calls)) this.addCall(piece);
+  }
+  addCall({ index, id, function: part = {} }) {
+    const calls = this.message.tool_calls;
+    let call = calls.find((c) => (index === undefined ? !id || c.id === id : c.index === index));
+    if (!call) calls.push((call = { index, id, function: { name: '', arguments: '' } }));
+    call.function.name ||= part.name || '';
+    call.function.arguments += part.arguments || '';
   }
   answer() {
     return chatAnswer({ choices: [{ message: this.message, finish_reason: this.finish_reason }], usage: this.usage });
@@ -96,7 +101,7 @@ async function openai(url, stream) {
     const final = chatAnswer(await running.finalChatCompletion());
     return { ...pieces.answer(), text: final.text, calls: final.calls, finish: final.finish };
   } catch (error) {
-    if (/^missing (role|finish_reason) for choice/.test(error.message)) return pieces.answer();
+    if (/^missing /.test(error.message)) return pieces.answer();
     throw Object.assign(error, { partial: pieces.message.content });
   }
 }
@@ -132,7 +137,13 @@ async function anthropic(url, stream) {
   const client = new Anthropic({ baseURL: url, apiKey: 'key', maxRetries: 0 });
   const request = { model: 'm', max_tokens: 9, messages: ask };
   if (!stream) return messagesAnswer(await client.beta.messages.create(request));
-  return messagesAnswer(await client.beta.messages.stream(request).finalMessage());
+  let partial = '';
+  const running = client.beta.messages.stream(request).on('text', (piece) => (partial += piece));
+  try {
+    return messagesAnswer(await running.finalMessage());
+  } catch (error) {
+    throw Object.assign(error, { partial });
+  }
 }
 
 // Gemini.
@@ -180,7 +191,11 @@ async function gemini(url, stream) {
   const request = { model: 'm', contents: 'x' };
   if (!stream) return geminiAnswer([await client.models.generateContent(request)]);
   const responses = [];
-  for await (const chunk of await client.models.generateContentStream(request)) responses.push(chunk);
+  try {
+    for await (const chunk of await client.models.generateContentStream(request)) responses.push(chunk);
+  } catch (error) {
+    throw Object.assign(error, { partial: geminiAnswer(responses).text });
+  }
   return geminiAnswer(responses);
 }
 

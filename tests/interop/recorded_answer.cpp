@@ -101,9 +101,11 @@ json describe(const model_record& record) {
 std::string difference(const model_record& ours, const json& theirs, int status) {
   if (theirs.contains("error"))
     return error_difference(ours, theirs, status);
-  if (theirs.value("none", false))
-    return ours.error && ours.error->code == errc::model_bad_response ? std::string{}
-                                                                      : "no answer of the API is taken";
+  if (theirs.value("none", false)) {
+    bool refused =
+        ours.error && (theirs.value("fault", false) || ours.error->code == errc::model_bad_response);
+    return refused ? std::string{} : "what is no answer of the API is taken for one";
+  }
   if (says_nothing(theirs))
     return empty_difference(ours, theirs);
   if (ours.error)

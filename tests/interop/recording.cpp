@@ -47,6 +47,25 @@ std::optional<std::vector<recording>> load_recordings() {
   return out;
 }
 
+void comparison::add(const recording& r, const std::string& difference) {
+  ++tried_;
+  equal_ += difference.empty() ? 1 : 0;
+  const auto reason = known_.value(r.id, "");
+  if (!difference.empty())
+    MESSAGE(r.id << ": " << difference << (reason.empty() ? "NOT LISTED" : reason));
+  else if (!reason.empty())
+    MESSAGE(r.id << " is listed as different, and is not");
+}
+
+bool comparison::good() const {
+  constexpr std::size_t wanted_percent = 98;
+  return equal_ * 100 >= tried_ * wanted_percent;
+}
+
+std::string comparison::summary() const {
+  return std::to_string(equal_) + " of " + std::to_string(tried_) + " are alike";
+}
+
 nlohmann::json known_differences() {
   return nlohmann::json::parse(std::ifstream{TROUPE_INTEROP_FOLDER "/differences.json"});
 }

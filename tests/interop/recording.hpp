@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace troupe::test {
@@ -34,5 +35,21 @@ struct recording {
 // differences.json beside this file: `answers` and `requests` give the reason for each recording that is known to
 // differ, by its id; `choices` lists what requests are normalised for.
 [[nodiscard]] nlohmann::json known_differences();
+
+// Counts what is alike, and tells what is not with its reason.
+class comparison {
+ public:
+  explicit comparison(nlohmann::json known) : known_(std::move(known)) {}
+  // `difference` is empty when both sides agree.
+  void add(const recording& r, const std::string& difference);
+  // At least 98 of 100 agree.
+  [[nodiscard]] bool good() const;
+  [[nodiscard]] std::string summary() const;
+
+ private:
+  nlohmann::json known_;
+  std::size_t tried_ = 0;
+  std::size_t equal_ = 0;
+};
 
 } // namespace troupe::test

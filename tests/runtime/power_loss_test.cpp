@@ -200,6 +200,27 @@ TEST_CASE("the order of syncs and marks tells whether an event was durable befor
   }
 }
 
+TEST_CASE("opening and closing a session waits for no disk, and an append brings the opening with it") {
+  temporary_folder folder;
+  const auto file = folder.path() / "store.db";
+  power_loss_vfs disk;
+  auto store = open_store(file, sqlite_sync::full, "power-loss");
+  const auto before = disk.events().size();
+  log_writer kept{*store, "kept"};
+  log_writer closed{*store, "closed"};
+  closed.close();
+  CHECK(disk.events().size() == before);
+  REQUIRE(kept.append(texts(1)));
+  CHECK(disk.events().size() == before + 1);
+  disk.lose_power();
+  store.reset();
+  store = open_store(file, sqlite_sync::full, "power-loss");
+  CHECK(stored_seqs(*store, kept.session()) == up_to(1));
+  log_writer next{*store, "kept", {.owner = "engine-b"}};
+  REQUIRE(next.opened);
+  CHECK(next.epoch > kept.epoch);
+}
+
 TEST_CASE("what is not synced is read all the same, and reaches the file when the machine goes on") {
   temporary_folder folder;
   const auto file = folder.path() / "store.db";

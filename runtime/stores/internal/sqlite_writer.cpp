@@ -32,6 +32,20 @@ bool of_this_write(int code) noexcept {
 
 } // namespace
 
+class sqlite_writer::without_sync {
+ public:
+  explicit without_sync(sqlite_writer& writer) : writer_(writer) {
+    static_cast<void>(writer_.set_sync(false));
+  }
+  without_sync(const without_sync&) = delete;
+  without_sync& operator=(const without_sync&) = delete;
+  // An append makes sure once more.
+  ~without_sync() { static_cast<void>(writer_.set_sync(true)); }
+
+ private:
+  sqlite_writer& writer_;
+};
+
 sqlite_writer::sqlite_writer(sqlite_connection connection, std::shared_ptr<instance_lock> lock)
     : connection_(std::move(connection)), lock_(std::move(lock)), chain_(connection_),
       count_up_(connection_, "UPDATE counter SET value=value+1 WHERE name=?1 RETURNING value"),
@@ -44,7 +58,9 @@ sqlite_writer::sqlite_writer(sqlite_connection connection, std::shared_ptr<insta
       last_batch_(connection_, "SELECT max(number) FROM batch"), batch_(connection_, batch_sql),
       state_(connection_, state_sql), remove_batch_(connection_, "DELETE FROM batch WHERE number=?1"),
       remove_batches_(connection_, "DELETE FROM batch WHERE session=?1"),
-      remove_(connection_, "DELETE FROM session WHERE number=?1") {}
+      remove_(connection_, "DELETE FROM session WHERE number=?1") {
+  full_sync_ = connection_.text("PRAGMA synchronous") == "2";
+}
 
 result<std::int64_t> sqlite_writer::count_up(std::string_view counter) {
   auto rows = count_up_.rows(counter);
@@ -142,6 +158,7 @@ result<sqlite_writer::session_row> sqlite_writer::take(const session_id& session
 }
 
 result<session_lease> sqlite_writer::open(const session_id& session, const open_options& options) {
+  const without_sync scope{*this};
   if (auto instance = be_an_instance(); !instance)
     return instance.failure();
   sqlite_transaction transaction{connection_, begin};
@@ -161,9 +178,17 @@ void sqlite_writer::close(const session_id& session, std::uint64_t epoch) {
   auto found = open_.find(session);
   if (found == open_.end() || epoch == 0)
     return;
+  const without_sync scope{*this};
   // What cannot be written here is no loss: this instance ends, and then the session is free.
   if (disown_.run(found->second.number, epoch) == SQLITE_OK && connection_.changes() > 0)
     open_.erase(found);
+}
+
+sqlite_writer::step sqlite_writer::refuse_all(std::vector<status>& answers, const error& why) {
+  for (auto& answer : answers)
+    if (answer)
+      answer = error{why};
+  return step::broken;
 }
 
 std::vector<status> sqlite_writer::append(std::span<const log_write> writes) {
@@ -177,6 +202,8 @@ std::vector<status> sqlite_writer::append(std::span<const log_write> writes) {
 sqlite_writer::step sqlite_writer::append_group(std::span<const log_write> writes,
                                                 std::vector<status>& answers) {
   moved_.clear();
+  if (int code = set_sync(true); code != SQLITE_OK)
+    return refuse_all(answers, failure(code, "write to"));
   const auto how = append_all(writes, answers);
   // Backwards: a session may be there several times.
   if (how != step::done)
@@ -187,18 +214,12 @@ sqlite_writer::step sqlite_writer::append_group(std::span<const log_write> write
 
 sqlite_writer::step sqlite_writer::append_all(std::span<const log_write> writes,
                                               std::vector<status>& answers) {
-  auto broken = [&answers](const error& why) {
-    for (auto& answer : answers)
-      if (answer)
-        answer = error{why};
-    return step::broken;
-  };
   sqlite_transaction transaction{connection_, begin};
   int code = transaction.code();
   if (code == SQLITE_OK)
     code = find_next_batch();
   if (code != SQLITE_OK)
-    return broken(failure(code, "write to"));
+    return refuse_all(answers, failure(code, "write to"));
   bool failed = false;
   for (std::size_t i = 0; i < writes.size(); ++i) {
     if (const auto* earlier = failed ? earlier_failure(writes, answers, i) : nullptr; earlier && answers[i])
@@ -206,7 +227,7 @@ sqlite_writer::step sqlite_writer::append_all(std::span<const log_write> writes,
     if (answers[i]) {
       auto one = append_one(writes[i]);
       if (one.how == step::broken)
-        return broken(one.why);
+        return refuse_all(answers, one.why);
       if (one.how != step::done)
         answers[i] = std::move(one.why);
       if (one.how == step::bad)
@@ -215,8 +236,17 @@ sqlite_writer::step sqlite_writer::append_all(std::span<const log_write> writes,
     failed = failed || !answers[i];
   }
   if (code = transaction.commit(); code != SQLITE_OK)
-    return broken(failure(code, "write to"));
+    return refuse_all(answers, failure(code, "write to"));
   return step::done;
+}
+
+int sqlite_writer::set_sync(bool full) {
+  if (!full_sync_ || lowered_ != full)
+    return SQLITE_OK;
+  const int code = connection_.run(full ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
+  if (code == SQLITE_OK)
+    lowered_ = !full;
+  return code;
 }
 
 int sqlite_writer::find_next_batch() {

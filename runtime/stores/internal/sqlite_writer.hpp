@@ -55,6 +55,9 @@ class sqlite_writer {
     std::string user;
     std::string app;
   };
+  // Within its scope a commit is ordered, and not waited for: who has a session open is of no use once the power is
+  // gone, and the first append brings it to the disk with itself.
+  class without_sync;
   // How one write of a group went: a refused one changed nothing, a bad one must be undone with the group and left out.
   enum class step : std::uint8_t { done, refused, bad, broken };
   struct step_result {
@@ -75,6 +78,9 @@ class sqlite_writer {
   [[nodiscard]] result<session_row> take(const session_id& session, const open_options& options);
 
   [[nodiscard]] step append_group(std::span<const log_write> writes, std::vector<status>& answers);
+  [[nodiscard]] int set_sync(bool full);
+  // Gives `why` to all writes that were not refused for themselves.
+  static step refuse_all(std::vector<status>& answers, const error& why);
   [[nodiscard]] int find_next_batch();
   [[nodiscard]] step append_all(std::span<const log_write> writes, std::vector<status>& answers);
   [[nodiscard]] step_result append_one(const log_write& write);
@@ -84,6 +90,8 @@ class sqlite_writer {
 
   sqlite_connection connection_;
   std::shared_ptr<instance_lock> lock_;
+  bool full_sync_ = false; // each append waits for the disk
+  bool lowered_ = false;   // and does not, for now
   std::unordered_map<session_id, open_session> open_;
   std::string text_;
   std::int64_t next_batch_ = 0;                            // of the group that is being written

@@ -1,0 +1,13 @@
+// Answers of generateContent from anybody.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/net/internal/gemini_request.hpp>
+#include <troupe/net/internal/gemini_response.hpp>
+
+#include "fuzz/provider_stream.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  troupe::test::try_answer<troupe::net::gemini_decoder>(
+      data, size, [](const troupe::content& said) { return troupe::net::encode_gemini_content(said); });
+  return 0;
+}
