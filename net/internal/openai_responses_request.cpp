@@ -15,10 +15,8 @@ constexpr char head_form = 0;
 constexpr std::string_view protocol = "openai_responses";
 
 void append_members(std::string& out, const blob_view& blob) {
-  for (const auto& [key, value] : blob.members()) {
-    append_key(out, key);
-    out.append(value);
-  }
+  for (const auto& [key, value] : blob.members())
+    append_foreign_member(out, key, value);
 }
 
 std::string call_id_of(const blob_view& blob, const call_id& ours) {

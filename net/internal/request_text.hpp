@@ -28,6 +28,9 @@ void append_key(std::string& out, std::string_view key);
 // The same with a string as the member's value.
 void append_member(std::string& out, std::string_view key, std::string_view text);
 
+// The same with a value that is JSON already, under a key that a service has chosen.
+void append_foreign_member(std::string& out, std::string_view key, std::string_view json);
+
 // The settings that all services have, under their names; `extra` ends the object (model_service::extra_body).
 void append_count(std::string& out, std::string_view key, const std::optional<std::uint32_t>& count);
 void append_temperature(std::string& out, const std::optional<double>& temperature);
@@ -73,6 +76,8 @@ class message_writer {
 [[nodiscard]] std::string_view sendable_arguments(std::string_view arguments);
 // The same for protocols whose arguments are an object.
 [[nodiscard]] std::string_view object_arguments(std::string_view arguments);
+// `text` is sound JSON, to the last byte.
+[[nodiscard]] bool is_json(std::string_view text);
 // `text` is a JSON object.
 [[nodiscard]] bool is_json_object(std::string_view text);
 
