@@ -46,6 +46,31 @@ void append_list(std::string& out, const Items& items, Append&& append) {
   }
 }
 
+// Tools are declared: without them a choice of tools is an error.
+[[nodiscard]] bool offers_tools(const model_request& request) noexcept;
+
+// The choice of tools in the words of OpenAI's two protocols, which write a function and a list of some in ways of
+// their own.
+template <class AppendFunction>
+void append_openai_choice(std::string& out, const model_request& request, AppendFunction append_function,
+                          std::string_view some_begin, std::string_view some_end) {
+  if (!offers_tools(request) || request.choice == tool_choice::automatic)
+    return;
+  append_key(out, "tool_choice");
+  const auto& names = request.required_tools;
+  if (request.choice == tool_choice::none) {
+    out.append(R"("none")");
+  } else if (names.empty()) {
+    out.append(R"("required")");
+  } else if (names.size() == 1) {
+    append_function(out, names.front());
+  } else {
+    out.append(some_begin);
+    append_list(out, names, append_function);
+    out.append(some_end);
+  }
+}
+
 // A message with a list of parts: `open`, what is added, "]}"; empty when nothing is.
 class message_writer {
  public:
@@ -82,9 +107,6 @@ class message_writer {
 [[nodiscard]] bool is_json_object(std::string_view text);
 
 [[nodiscard]] bool is_blank(std::string_view text) noexcept;
-
-// Tools are declared: without them a choice of tools is an error.
-[[nodiscard]] bool offers_tools(const model_request& request) noexcept;
 
 // "low", "medium", "high"; empty for the others.
 [[nodiscard]] std::string_view effort_word(thinking_level level) noexcept;
