@@ -71,6 +71,9 @@ result<nlohmann::json> parse_json(std::string_view text, const json_limits& limi
   if (nests_deeper(text, limits.max_depth))
     return {errc::too_large,
             "The JSON text nests deeper than " + std::to_string(limits.max_depth) + " levels."};
+  // The parser takes a NUL for the end of the text.
+  if (auto at = text.find('\0'); at != std::string_view::npos)
+    return {errc::bad_json, "Not valid JSON: a NUL byte at " + std::to_string(at) + "."};
   try {
     return nlohmann::json::parse(text.begin(), text.end());
   } catch (const nlohmann::json::exception& e) {

@@ -88,10 +88,8 @@ void append_call(std::string& out, const part& p, const tool_call_part& call) {
   append_key(out, "input");
   out.append(object_arguments(call.arguments));
   for (const auto& [key, value] : blob.members()) {
-    if (key == "id")
-      continue;
-    append_key(out, key);
-    out.append(value);
+    if (key != "id")
+      append_foreign_member(out, key, value);
   }
   out += '}';
 }

@@ -206,28 +206,11 @@ void append_function(std::string& out, const std::string& name) {
   out.append("}}");
 }
 
-void append_choice(std::string& out, const model_request& request) {
-  if (!offers_tools(request) || request.choice == tool_choice::automatic)
-    return;
-  append_key(out, "tool_choice");
-  const auto& names = request.required_tools;
-  if (request.choice == tool_choice::none) {
-    out.append(R"("none")");
-  } else if (names.empty()) {
-    out.append(R"("required")");
-  } else if (names.size() == 1) {
-    append_function(out, names.front());
-  } else {
-    out.append(R"({"type":"allowed_tools","allowed_tools":{"mode":"required","tools":[)");
-    append_list(out, names, append_function);
-    out.append("]}}");
-  }
-}
-
 void append_settings(std::string& out, const model_request& request, const openai_options& options) {
   out.append(R"(],"model":)");
   append_json_string(out, request.model);
-  append_choice(out, request);
+  append_openai_choice(out, request, append_function,
+                       R"({"type":"allowed_tools","allowed_tools":{"mode":"required","tools":[)", "]}}");
   append_count(out, options.legacy_max_tokens ? "max_tokens" : "max_completion_tokens",
                request.max_output_tokens);
   append_temperature(out, request.temperature);

@@ -15,10 +15,8 @@ constexpr char head_form = 0;
 constexpr std::string_view protocol = "openai_responses";
 
 void append_members(std::string& out, const blob_view& blob) {
-  for (const auto& [key, value] : blob.members()) {
-    append_key(out, key);
-    out.append(value);
-  }
+  for (const auto& [key, value] : blob.members())
+    append_foreign_member(out, key, value);
 }
 
 std::string call_id_of(const blob_view& blob, const call_id& ours) {
@@ -142,24 +140,6 @@ void append_function(std::string& out, const std::string& name) {
   out += '}';
 }
 
-void append_choice(std::string& out, const model_request& request) {
-  if (!offers_tools(request) || request.choice == tool_choice::automatic)
-    return;
-  append_key(out, "tool_choice");
-  const auto& names = request.required_tools;
-  if (request.choice == tool_choice::none) {
-    out.append(R"("none")");
-  } else if (names.empty()) {
-    out.append(R"("required")");
-  } else if (names.size() == 1) {
-    append_function(out, names.front());
-  } else {
-    out.append(R"({"type":"allowed_tools","mode":"required","tools":[)");
-    append_list(out, names, append_function);
-    out.append("]}");
-  }
-}
-
 bool wants_encrypted(const model_request& request, const openai_responses_options& options) {
   if (options.encrypted != encrypted_reasoning::by_model)
     return options.encrypted == encrypted_reasoning::always;
@@ -192,7 +172,8 @@ void append_schema(std::string& out, const nlohmann::json& schema, bool strict) 
 std::string encode_settings(const model_request& request, const openai_responses_options& options) {
   std::string out = "]";
   append_member(out, "model", request.model);
-  append_choice(out, request);
+  append_openai_choice(out, request, append_function,
+                       R"({"type":"allowed_tools","mode":"required","tools":[)", "]}");
   append_count(out, "max_output_tokens", request.max_output_tokens);
   append_temperature(out, request.temperature);
   append_reasoning(out, request, options);

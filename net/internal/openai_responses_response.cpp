@@ -119,9 +119,7 @@ void openai_responses_decoder::read_status(json_reader& in) {
   in.string(word);
   if (word == "completed")
     finish_ = finish_reason::stop;
-  else if (word == "incomplete" && !finish_)
-    finish_ = finish_reason::other;
-  else if (word == "cancelled" || word == "failed")
+  else if (word == "cancelled" || word == "failed" || (word == "incomplete" && !finish_))
     finish_ = finish_reason::other;
 }
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/net/internal/json_reader.hpp>
 #include <troupe/net/internal/part_blob.hpp>
-
-#include <nlohmann/json.hpp>
+#include <troupe/net/internal/request_text.hpp>
 
 namespace troupe::net {
 
 std::string make_blob(std::string_view protocol, std::string_view inside) {
-  if (!nlohmann::json::accept(inside))
+  if (!is_json(inside))
     return {};
   std::string out = "{\"";
   out.append(protocol).append("\":").append(inside).append("}");

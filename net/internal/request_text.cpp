@@ -28,6 +28,13 @@ void append_member(std::string& out, std::string_view key, std::string_view text
   append_json_string(out, text);
 }
 
+void append_foreign_member(std::string& out, std::string_view key, std::string_view json) {
+  if (!out.empty() && out.back() != '{')
+    out += ',';
+  append_json_string(out, key);
+  out.append(1, ':').append(json);
+}
+
 void append_count(std::string& out, std::string_view key, const std::optional<std::uint32_t>& count) {
   if (!count)
     return;
@@ -48,15 +55,20 @@ void append_extra(std::string& out, const std::string& extra) {
 }
 
 std::string_view sendable_arguments(std::string_view arguments) {
-  return nlohmann::json::accept(arguments) ? arguments : std::string_view("{}");
+  return is_json(arguments) ? arguments : std::string_view("{}");
 }
 
 std::string_view object_arguments(std::string_view arguments) {
   return is_json_object(arguments) ? arguments : std::string_view("{}");
 }
 
+// The library takes a NUL for the end of the text.
+bool is_json(std::string_view text) {
+  return text.find('\0') == std::string_view::npos && nlohmann::json::accept(text);
+}
+
 bool is_json_object(std::string_view text) {
-  return begins_object(text) && nlohmann::json::accept(text);
+  return begins_object(text) && is_json(text);
 }
 
 bool is_blank(std::string_view text) noexcept {

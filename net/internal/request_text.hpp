@@ -28,6 +28,9 @@ void append_key(std::string& out, std::string_view key);
 // The same with a string as the member's value.
 void append_member(std::string& out, std::string_view key, std::string_view text);
 
+// The same with a value that is JSON already, under a key that a service has chosen.
+void append_foreign_member(std::string& out, std::string_view key, std::string_view json);
+
 // The settings that all services have, under their names; `extra` ends the object (model_service::extra_body).
 void append_count(std::string& out, std::string_view key, const std::optional<std::uint32_t>& count);
 void append_temperature(std::string& out, const std::optional<double>& temperature);
@@ -40,6 +43,31 @@ void append_list(std::string& out, const Items& items, Append&& append) {
   for (const auto& item : items) {
     out.append(std::exchange(first, false) ? "" : ",");
     append(out, item);
+  }
+}
+
+// Tools are declared: without them a choice of tools is an error.
+[[nodiscard]] bool offers_tools(const model_request& request) noexcept;
+
+// The choice of tools in the words of OpenAI's two protocols, which write a function and a list of some in ways of
+// their own.
+template <class AppendFunction>
+void append_openai_choice(std::string& out, const model_request& request, AppendFunction append_function,
+                          std::string_view some_begin, std::string_view some_end) {
+  if (!offers_tools(request) || request.choice == tool_choice::automatic)
+    return;
+  append_key(out, "tool_choice");
+  const auto& names = request.required_tools;
+  if (request.choice == tool_choice::none) {
+    out.append(R"("none")");
+  } else if (names.empty()) {
+    out.append(R"("required")");
+  } else if (names.size() == 1) {
+    append_function(out, names.front());
+  } else {
+    out.append(some_begin);
+    append_list(out, names, append_function);
+    out.append(some_end);
   }
 }
 
@@ -73,13 +101,12 @@ class message_writer {
 [[nodiscard]] std::string_view sendable_arguments(std::string_view arguments);
 // The same for protocols whose arguments are an object.
 [[nodiscard]] std::string_view object_arguments(std::string_view arguments);
+// `text` is sound JSON, to the last byte.
+[[nodiscard]] bool is_json(std::string_view text);
 // `text` is a JSON object.
 [[nodiscard]] bool is_json_object(std::string_view text);
 
 [[nodiscard]] bool is_blank(std::string_view text) noexcept;
-
-// Tools are declared: without them a choice of tools is an error.
-[[nodiscard]] bool offers_tools(const model_request& request) noexcept;
 
 // "low", "medium", "high"; empty for the others.
 [[nodiscard]] std::string_view effort_word(thinking_level level) noexcept;

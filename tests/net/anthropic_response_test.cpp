@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/net/internal/anthropic_request.hpp>
 #include <troupe/net/internal/anthropic_response.hpp>
 
 #include <doctest/doctest.h>
@@ -186,6 +187,21 @@ TEST_CASE("Anthropic: pieces of kinds of tomorrow are kept") {
   CHECK(part_at(r, 0).blob ==
         R"({"anthropic":{"item":{"content":"so far","more":1,"extra":{"a":1},"type":"compaction"}}})");
   CHECK(r.text == "x");
+}
+
+TEST_CASE("Anthropic: what cannot go back is not kept, and names of members are written as they have to be") {
+  auto r = whole(R"({"type":"tool_use","id":"i","name":"f","input":{},"a\u0000\"b":1},)"
+                 R"({"type":"thinking","thinking":"t","signature":"s","x":+}, {"type":"more","x":+})");
+  REQUIRE(r.response);
+  REQUIRE(r.response->parts.size() == 3);
+  content c = make_text(role::model, "");
+  c.parts = r.response->parts;
+  auto back = encode_anthropic_content(c);
+  CHECK(
+      back ==
+      R"(,{"role":"assistant","content":[{"type":"tool_use","id":"i","name":"f","input":{},"a\u0000\"b":1},)"
+      R"({"type":"thinking","thinking":"t","signature":"s"}]})");
+  CHECK(part_at(r, 2).blob.empty());
 }
 
 TEST_CASE("Anthropic: a paused answer tells what goes back, and what follows joins it") {

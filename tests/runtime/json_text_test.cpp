@@ -22,6 +22,15 @@ TEST_CASE("malformed JSON is an error that says where") {
   CHECK(parse_json("{\n  \"a\": x}").failure().message.find("line 2, column 8") != std::string::npos);
 }
 
+TEST_CASE("a NUL byte does not end the text") {
+  using namespace std::string_view_literals;
+  for (auto text : {"{}\0"sv, "false\n\0x"sv, "\"a\0b\""sv}) {
+    auto value = parse_json(text);
+    REQUIRE_FALSE(value);
+    CHECK(value.failure().code == errc::bad_json);
+  }
+}
+
 TEST_CASE("nesting is bounded before parsing") {
   auto deep = [](std::size_t n) { return std::string(n, '[') + std::string(n, ']'); };
   CHECK(parse_json(deep(128)));
