@@ -53,6 +53,7 @@ agent::behavior_type agent::make_behavior() {
 }
 
 void agent::on_exit() {
+  settle({});
   call_.reset();
   stop_tools();
   context_.reset();
@@ -60,7 +61,7 @@ void agent::on_exit() {
 
 void agent::begin(const input::start& start) {
   const auto* h = profile_->before_and_after.get();
-  if (h == nullptr || h->before_agent == nullptr)
+  if (h == nullptr || h->before_agent == nullptr || start.request == nullptr)
     return take(start);
   auto changed = *start.request;
   auto report = run_hook("before_agent", h->time_limit, [&] { h->before_agent(hook_place(), changed); });
@@ -128,7 +129,8 @@ void agent::apply_all(agent_step& step) {
 
 void agent::advance_without_profile(const agent_input& in) {
   static const agent_profile none;
-  if (!std::holds_alternative<input::steer>(in) && !std::holds_alternative<input::background_result>(in))
+  if (!std::holds_alternative<input::steer>(in) && !std::holds_alternative<input::background_result>(in) &&
+      !std::holds_alternative<input::note>(in))
     return;
   auto decided = decide(none, state_, in);
   agent_step out{state_.number,

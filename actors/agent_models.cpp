@@ -188,6 +188,7 @@ std::uint64_t agent::expected_tokens() const {
 void agent::start_call(permit_ptr place) {
   partial_ = {};
   partial_offset_[0] = partial_offset_[1] = 0;
+  place->begin();
   auto sink = std::make_shared<mailbox_sink>(agent_handle{this}, call_number_, std::move(place));
   call_ = binding_->provider->start(request_, std::move(sink));
 }

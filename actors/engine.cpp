@@ -6,6 +6,7 @@
 #include <troupe/actors/observer.hpp>
 #include <troupe/actors/sessions.hpp>
 #include <troupe/actors/tool_pool.hpp>
+#include <troupe/runtime/answered_once.hpp>
 #include <troupe/runtime/stores/memory_store.hpp>
 
 #include <atomic>
@@ -91,14 +92,14 @@ class engine_impl final : public actor_engine {
 
   void steer(const session_id& session, std::optional<agent_id> agent, std::string text, std::string by,
              std::function<void(status)> done) override {
-    caf::anon_send(sessions_,
-                   steer_agents{session, std::move(agent), std::move(text), std::move(by), std::move(done)});
+    caf::anon_send(sessions_, steer_agents{session, std::move(agent), std::move(text), std::move(by),
+                                           once(std::move(done))});
   }
 
   void answer(const session_id& session, const call_id& question, nlohmann::json value, std::string by,
               std::function<void(status)> done) override {
-    caf::anon_send(sessions_,
-                   answer_question{session, question, std::move(value), std::move(by), std::move(done)});
+    caf::anon_send(sessions_, answer_question{session, question, std::move(value), std::move(by),
+                                              once(std::move(done))});
   }
 
   void cancel(const session_id& session, std::optional<agent_id> agent, std::string by,
@@ -108,15 +109,15 @@ class engine_impl final : public actor_engine {
 
   void tasks(const session_id& session, std::optional<call_id> cancel, std::string by,
              std::function<void(result<std::vector<background_task>>)> done) override {
-    caf::anon_send(sessions_, query_tasks{session, std::move(cancel), std::move(by), std::move(done)});
+    caf::anon_send(sessions_, query_tasks{session, std::move(cancel), std::move(by), once(std::move(done))});
   }
 
   void when_quiet(const session_id& session, std::function<void()> done) override {
-    caf::anon_send(sessions_, await_quiet{session, std::move(done)});
+    caf::anon_send(sessions_, await_quiet{session, called_once(std::move(done))});
   }
 
   void suspend(const session_id& session, std::function<void()> done) override {
-    caf::anon_send(sessions_, suspend_session{session, std::move(done)});
+    caf::anon_send(sessions_, suspend_session{session, called_once(std::move(done))});
   }
 
   std::shared_ptr<void> watch(const session_id& session, partial_sink sink) override {
@@ -164,6 +165,14 @@ class engine_impl final : public actor_engine {
   }
 
  private:
+  // An answer for whoever asked, even when the message is lost with the actor that it was for.
+  template <class T>
+  static std::function<void(T)> once(std::function<void(T)> done) {
+    return answered_once<T>(std::move(done), [] {
+      return T{error{errc::shutting_down, "The session has ended."}};
+    });
+  }
+
   // Every actor's end is owned: exits go down the tree, then timers and stragglers are cut off.
   void end_actors() {
     tool_threads_->close(thread_limit_ms);

@@ -31,6 +31,8 @@ namespace troupe::actors {
 class permit {
  public:
   virtual ~permit() = default;
+  // The call starts now.
+  virtual void begin() noexcept = 0;
   virtual void completed(const usage& used) noexcept = 0;
   virtual void failed(const model_error& error) noexcept = 0;
 };
@@ -81,6 +83,7 @@ struct steer_agents {
   std::string text;
   std::string by;
   std::function<void(status)> done;
+  bool copied = false; // the root has got it too
 };
 struct answer_question {
   session_id session;
@@ -121,6 +124,10 @@ struct work_begun {
 };
 // A supervisor has finished an item of work.
 struct work_done {
+  session_id session;
+};
+// A supervisor was suspended and takes nothing any more; answered with stop_actor.
+struct supervisor_leaves {
   session_id session;
 };
 // A supervisor has had nothing to do for a while.
@@ -209,17 +216,18 @@ using supervisor_handle = typed<void(start_run),       // a run of this session
                                 void(stop_actor)>;     // end; nothing runs
 
 using sessions_handle =
-    typed<void(start_run),       // find or start the session's supervisor
-          void(steer_agents),    // likewise
-          void(answer_question), // likewise
-          void(cancel_agents),   // likewise; a session that is not there has nothing to cancel
-          void(query_tasks),     // likewise
-          void(await_quiet),     // likewise
-          void(suspend_session), // likewise
-          void(work_begun),      // from a supervisor
-          void(work_done),       // from a supervisor
-          void(supervisor_idle), // from a supervisor
-          drained(drain)>;       // shutdown
+    typed<void(start_run),         // find or start the session's supervisor
+          void(steer_agents),      // likewise
+          void(answer_question),   // likewise
+          void(cancel_agents),     // likewise; a session that is not there has nothing to cancel
+          void(query_tasks),       // likewise
+          void(await_quiet),       // likewise
+          void(suspend_session),   // likewise
+          void(work_begun),        // from a supervisor
+          void(supervisor_leaves), // likewise
+          void(work_done),         // from a supervisor
+          void(supervisor_idle),   // from a supervisor
+          drained(drain)>;         // shutdown
 
 using observer_handle = typed<void(activity_message), // from a supervisor; acknowledged with activity_taken
                               void(partial_message),  // from an agent; acknowledged with partial_taken
@@ -311,6 +319,7 @@ TROUPE_LOCAL_MESSAGE(query_tasks)
 TROUPE_LOCAL_MESSAGE(await_quiet)
 TROUPE_LOCAL_MESSAGE(suspend_session)
 TROUPE_LOCAL_MESSAGE(work_begun)
+TROUPE_LOCAL_MESSAGE(supervisor_leaves)
 TROUPE_LOCAL_MESSAGE(session_read)
 TROUPE_LOCAL_MESSAGE(log_written)
 TROUPE_LOCAL_MESSAGE(read_session)

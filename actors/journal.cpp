@@ -12,7 +12,9 @@ constexpr std::size_t page_events = 4096;
 class journal final : public journal_handle::base {
  public:
   journal(caf::actor_config& config, std::shared_ptr<session_store> store, std::size_t max_batches)
-      : journal_handle::base(config), store_(std::move(store)), max_batches_(max_batches) {}
+      : journal_handle::base(config), store_(std::move(store)), max_batches_(max_batches) {
+    set_handlers(this, [](const caf::down_msg&) {});
+  }
 
   const char* name() const override { return "journal"; }
 
@@ -86,25 +88,16 @@ journal_handle spawn_journal(caf::actor_system& system, std::shared_ptr<session_
   return system.spawn<journal>(std::move(store), options.max_batches);
 }
 
-result<session_contents> read_contents(session_store& store, const session_id& session,
-                                       const std::optional<open_options>& open) {
-  session_contents contents;
-  if (open) {
-    auto lease = store.open(session, *open);
-    if (!lease)
-      return std::move(lease).failure();
-    contents.lease = *lease;
-    auto shared = store.shared_state(open->user, open->app);
-    if (!shared)
-      return std::move(shared).failure();
-    contents.shared.assign(shared->begin(), shared->end());
-  }
+namespace {
+
+// Folds the log into `contents`.
+status fold_log(session_store& store, const session_id& session, session_contents& contents) {
   session_fold fold;
   std::uint64_t after = 0;
   for (bool more = true; more;) {
     auto page = store.read(session, after, page_events);
     if (!page)
-      return std::move(page).failure();
+      return page.failure();
     for (const auto& batch : page->batches)
       for (const auto& e : *batch)
         if (e.seq > after)
@@ -117,6 +110,32 @@ result<session_contents> read_contents(session_store& store, const session_id& s
   contents.folded = fold.take();
   contents.folded.next_agent = std::max(contents.folded.next_agent, next_agent);
   contents.folded.last_seq = after;
+  return ok();
+}
+
+} // namespace
+
+result<session_contents> read_contents(session_store& store, const session_id& session,
+                                       const std::optional<open_options>& open) {
+  session_contents contents;
+  if (open) {
+    auto lease = store.open(session, *open);
+    if (!lease)
+      return std::move(lease).failure();
+    contents.lease = *lease;
+  }
+  auto fail = [&](const error& why) {
+    store.close(session, contents.lease.epoch);
+    return why;
+  };
+  if (auto folded = fold_log(store, session, contents); !folded)
+    return fail(folded.failure());
+  if (open) {
+    auto shared = store.shared_state(open->user, open->app);
+    if (!shared)
+      return fail(shared.failure());
+    contents.shared.assign(shared->begin(), shared->end());
+  }
   return contents;
 }
 

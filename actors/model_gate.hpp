@@ -50,7 +50,7 @@ class model_gate : public std::enable_shared_from_this<model_gate> {
  private:
   class place;
   friend class place;
-  enum class call_end : std::uint8_t { completed, failed, abandoned };
+  enum class call_end : std::uint8_t { completed, failed, abandoned, unused };
   void release(call_end end, std::uint64_t reserved, const usage& used, const model_error* error) noexcept;
   permit_ptr make_place(std::uint64_t tokens);
   [[nodiscard]] steady_time now() const;

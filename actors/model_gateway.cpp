@@ -15,17 +15,19 @@ class model_gate::place final : public permit {
   place& operator=(const place&) = delete;
   ~place() override { end(call_end::abandoned, {}, nullptr); }
 
+  void begin() noexcept override { begun_ = true; }
   void completed(const usage& used) noexcept override { end(call_end::completed, used, nullptr); }
   void failed(const model_error& error) noexcept override { end(call_end::failed, {}, &error); }
 
  private:
   void end(call_end how, const usage& used, const model_error* error) noexcept {
     if (auto gate = std::exchange(gate_, nullptr))
-      gate->release(how, tokens_, used, error);
+      gate->release(how == call_end::abandoned && !begun_ ? call_end::unused : how, tokens_, used, error);
   }
 
   std::shared_ptr<model_gate> gate_;
   std::uint64_t tokens_;
+  bool begun_ = false;
 };
 
 void model_gate::attach(const gateway_handle& gateway, std::function<steady_time()> clock) {
@@ -90,7 +92,7 @@ bool model_gate::is_open() const {
   if (!restricted_.load())
     return false;
   std::lock_guard lock{mutex_};
-  return admission_.state() == breaker_state::open;
+  return admission_.is_open(now());
 }
 
 model_status model_gate::status() const {
@@ -107,13 +109,14 @@ void model_gate::release(call_end end, std::uint64_t reserved, const usage& used
   const bool plain = end == call_end::completed && !restricted_.load();
   if (plain)
     completed_.fetch_add(1, std::memory_order_relaxed);
-  if ((plain || end == call_end::abandoned) && !restricted_.load() && waiting_.load() == 0)
+  const bool given_up = end == call_end::abandoned || end == call_end::unused;
+  if ((plain || given_up) && !restricted_.load() && waiting_.load() == 0)
     return;
   std::lock_guard lock{mutex_};
   if (end == call_end::failed)
     admission_.failed(now(), reserved, *error);
-  else if (end == call_end::abandoned)
-    admission_.abandoned(now(), reserved);
+  else if (given_up)
+    admission_.abandoned(now(), reserved, end == call_end::abandoned);
   else if (!plain)
     admission_.completed(now(), reserved, used);
   restricted_.store(!admission_.unrestricted());

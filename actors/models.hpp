@@ -31,7 +31,10 @@ class shared_models {
  public:
   void put(const std::string& id, model_binding binding) {
     std::lock_guard lock{mutex_};
-    models_.insert_or_assign(id, std::make_shared<const model_binding>(std::move(binding)));
+    auto& known = models_[id];
+    if (known)
+      replaced_.push_back(std::move(known));
+    known = std::make_shared<const model_binding>(std::move(binding));
   }
 
   // Null when there is no such model.
@@ -53,16 +56,20 @@ class shared_models {
   // At shutdown: the gateways end, and nothing refers to them any more.
   void end_gateways() {
     std::lock_guard lock{mutex_};
-    for (auto& [id, binding] : models_) {
+    for (auto& [id, binding] : models_)
+      replaced_.push_back(std::move(binding));
+    models_.clear();
+    for (const auto& binding : replaced_) {
       binding->gate->detach();
       caf::anon_send_exit(binding->gateway, caf::exit_reason::user_shutdown);
     }
-    models_.clear();
+    replaced_.clear();
   }
 
  private:
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const model_binding>> models_;
+  std::vector<std::shared_ptr<const model_binding>> replaced_; // agents may still use them
 };
 
 } // namespace troupe::actors

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/actors/sessions.hpp>
+#include <troupe/runtime/answered_once.hpp>
 
 #include <set>
 #include <unordered_map>
@@ -33,7 +34,7 @@ class sessions final : public sessions_handle::base {
             return refuse(steer.done);
           auto& found = find_or_start(steer.session);
           take_work(steer.session, found);
-          send(found.supervisor, steer);
+          send(found.supervisor, counted(steer));
         },
         [this](const answer_question& answer) {
           if (draining_)
@@ -44,7 +45,11 @@ class sessions final : public sessions_handle::base {
           if (auto found = entries_.find(cancel.session); found != entries_.end())
             send(found->second.supervisor, cancel);
         },
-        [this](const query_tasks& query) { send(find_or_start(query.session).supervisor, query); },
+        [this](const query_tasks& query) {
+          if (draining_)
+            return query.done(error{errc::shutting_down, std::string{describe(errc::shutting_down)}});
+          send(find_or_start(query.session).supervisor, query);
+        },
         [this](const await_quiet& wait) {
           if (auto found = entries_.find(wait.session); found != entries_.end())
             send(found->second.supervisor, wait);
@@ -68,6 +73,10 @@ class sessions final : public sessions_handle::base {
           if (found->second.work > 0 && --found->second.work == 0)
             idle_.insert(report.session);
           make_room();
+          answer_drain();
+        },
+        [this](const supervisor_leaves& report) {
+          let_go(report.session);
           answer_drain();
         },
         [this](const supervisor_idle& idle) { end_idle(idle.session); },
@@ -123,6 +132,20 @@ class sessions final : public sessions_handle::base {
     return entries_.emplace(session, std::move(fresh)).first->second;
   }
 
+  // A hint is work until it is acknowledged.
+  steer_agents counted(steer_agents steer) {
+    auto tell = [done = std::move(steer.done), self = sessions_handle{this},
+                 session = steer.session](status s) {
+      if (done)
+        done(std::move(s));
+      caf::anon_send(self, work_done{session});
+    };
+    steer.done = answered_once<status>(std::move(tell), [] {
+      return status{error{errc::shutting_down, "The session has ended."}};
+    });
+    return steer;
+  }
+
   static void refuse(const std::function<void(status)>& tell) {
     if (tell)
       tell(error{errc::shutting_down, std::string{describe(errc::shutting_down)}});
@@ -131,7 +154,14 @@ class sessions final : public sessions_handle::base {
   // An item that was sent before this message arrives before stop_actor, and counts in `work` until it is done.
   void end_idle(const session_id& session) {
     auto found = entries_.find(session);
-    if (found == entries_.end() || found->second.work > 0)
+    if (found != entries_.end() && found->second.work == 0)
+      let_go(session);
+  }
+
+  // The supervisor ends; the next message for the session gets a fresh one.
+  void let_go(const session_id& session) {
+    auto found = entries_.find(session);
+    if (found == entries_.end())
       return;
     send(found->second.supervisor, stop_actor{});
     by_actor_.erase(found->second.supervisor.id());

@@ -2,6 +2,11 @@
 #include <troupe/actors/internal/supervisor_actor.hpp>
 
 namespace troupe::actors {
+namespace {
+
+constexpr std::chrono::minutes longest_tick{1};
+
+} // namespace
 
 supervisor::behavior_type supervisor::make_behavior() {
   make_context();
@@ -17,7 +22,9 @@ supervisor::behavior_type supervisor::make_behavior() {
         note_quiet();
       },
       [this](const suspend_session& s) {
-        suspend(outcome::make_failed(errc::interrupted, "The session was suspended; it can be resumed."),
+        suspend(blocked() ? outcome::make_failed(errc::needs_input, "The run waits for an answer.")
+                          : outcome::make_failed(errc::interrupted,
+                                                 "The session was suspended; it can be resumed."),
                 s.done);
       },
       [this](const session_read& read) { take_contents(std::move(*read.contents)); },
@@ -30,7 +37,7 @@ supervisor::behavior_type supervisor::make_behavior() {
         activity_in_flight_ = false;
         send_activity();
       },
-      [this](const stop_actor&) { quit(); },
+      [this](const stop_actor&) { leave(); },
   };
 }
 
@@ -38,6 +45,8 @@ void supervisor::on_exit() {
   fail_all({errc::shutting_down, "The session has ended."});
   for (auto& [number, agent] : members_)
     send_exit(agent.handle, caf::exit_reason::user_shutdown);
+  if (watches_journal_)
+    demonitor(environment_->journal.address());
   if (epoch_ != 0) {
     if (environment_->journal)
       caf::anon_send(environment_->journal, close_session{session_, epoch_});
@@ -69,9 +78,10 @@ void supervisor::schedule() {
   auto earliest = deadlines_.earliest();
   if (!earliest || (tick_at_ && *tick_at_ <= *earliest))
     return;
-  tick_at_ = earliest;
+  // A message on its way holds the actor, so it is never long on its way.
   const auto time = actor_time(this);
-  send_later(this, *earliest > time ? *earliest - time : std::chrono::steady_clock::duration::zero(),
+  tick_at_ = std::min(*earliest, time + longest_tick);
+  send_later(this, *tick_at_ > time ? *tick_at_ - time : std::chrono::steady_clock::duration::zero(),
              tick{++tick_generation_});
 }
 

@@ -38,6 +38,8 @@ void supervisor::note_events(member& agent, const event_batch& batch) {
     if (e.kind() == event_kind::steering && !agent.hints.empty()) {
       auto hint = std::move(agent.hints.front());
       agent.hints.pop_front();
+      if (hint.copied)
+        agent.copied_hints.insert(hint.text);
       if (hint.done)
         when_durable([done = hint.done] { done(ok()); }, [done = hint.done](const error& why) { done(why); });
     } else if (const auto* question = e.as<question_body>()) {
@@ -248,9 +250,16 @@ void supervisor::carry_out(agent_number number, const command::clear_deadline& c
 void supervisor::carry_out(agent_number number, const command::finish& c) {
   if (number == 0)
     return end_run(c.outcome);
-  if (auto found = members_.find(number); found != members_.end())
-    for (const auto& hint : c.hints)
-      found->second.hints.push_back({session_, {}, hint.text, hint.by, nullptr});
+  if (auto found = members_.find(number); found != members_.end()) {
+    auto& agent = found->second;
+    for (const auto& hint : c.hints) {
+      const auto copy = agent.copied_hints.find(hint.text);
+      if (copy != agent.copied_hints.end())
+        agent.copied_hints.erase(copy);
+      else
+        agent.hints.push_back({session_, {}, hint.text, hint.by, nullptr, false});
+    }
+  }
   end_child(number, c.outcome);
 }
 
@@ -274,7 +283,8 @@ void supervisor::end_child(agent_number number, const outcome& result) {
     tell(child.parent, std::move(report));
   }
   for (auto& hint : child.hints)
-    root_hints_.push_back(std::move(hint));
+    if (!hint.copied)
+      root_hints_.push_back(std::move(hint));
   if (phase_ == phase::open)
     take_root_hints();
 }
@@ -329,6 +339,10 @@ void supervisor::root_crashed(const std::string& why) {
     else if (hint.done)
       hint.done(error{errc::crashed, why});
   }
+  // An answer that was on its way to it has to be given again.
+  for (auto& [id, question] : questions_)
+    if (agent_number asker = 1; agent_of_call(id, asker) && asker == 0 && question.done)
+      std::exchange(question.done, nullptr)(error{errc::crashed, why});
   if (run_) {
     write_for(root, {error_body{errc::crashed, why}});
     const auto time = actor_time(this);
@@ -344,8 +358,8 @@ void supervisor::root_crashed(const std::string& why) {
 void supervisor::rebuild_root(std::shared_ptr<agent_state> restored) {
   restored_root_ = restored->events > 0 ? std::move(restored) : nullptr;
   if (giving_up_)
-    return give_up_root(*std::exchange(giving_up_, std::nullopt));
-  if (run_)
+    give_up_root(*std::exchange(giving_up_, std::nullopt));
+  else if (run_)
     restart_root();
   for (const auto& [id, t] : tasks_)
     if (t.ended && !t.delivered)

@@ -16,7 +16,8 @@ void supervisor::read_log(std::optional<open_options> open) {
   phase_ = phase::reading;
   if (!environment_->journal)
     return take_contents(read_contents(*environment_->store, session_, open));
-  monitor(environment_->journal);
+  if (!std::exchange(watches_journal_, true))
+    monitor(environment_->journal);
   send(environment_->journal, read_session{session_, std::move(open), this});
 }
 
@@ -46,8 +47,8 @@ void supervisor::take_contents(result<session_contents> contents) {
   replaying_ = false;
   if (phase_ == phase::failed)
     send(owner_, supervisor_idle{session_}); // the next request gets a fresh try
-  else if (quiet())
-    arm_idle();
+  else if (phase_ == phase::open)
+    note_quiet();
 }
 
 void supervisor::turn_down(const start_run& start) {
@@ -97,6 +98,7 @@ void supervisor::close_root(const std::string& why, errc code, const event_origi
   for (const auto& e : *batch)
     *restored_root_ = apply(std::move(*restored_root_), e);
   publish(batch);
+  close_questions_of(0);
 }
 
 void supervisor::publish(const std::shared_ptr<event_batch>& batch) {
@@ -172,6 +174,11 @@ void supervisor::fail_all(const error& why) {
     refuse(open.done);
   for (auto& answer : early_answers_)
     refuse(answer.done);
+  for (auto& [feed, result] : suspended_runs_)
+    feed->finish(outcome::make_failed(why.code, why.message));
+  suspended_runs_.clear();
+  for (const auto& told : std::exchange(suspended_, {}))
+    told();
   for (const auto& waits : std::exchange(when_durable_, {}))
     if (waits.lost)
       waits.lost(why);

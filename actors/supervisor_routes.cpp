@@ -8,7 +8,6 @@ void supervisor::route_hint(const steer_agents& steer) {
   if (!ready(
           steer, [this](const steer_agents& s) { route_hint(s); }, default_open()))
     return;
-  send(owner_, work_done{session_});
   auto reply = [&steer](const error& why) {
     if (steer.done)
       steer.done(why);
@@ -23,11 +22,13 @@ void supervisor::route_hint(const steer_agents& steer) {
   }
   if (quiet())
     arm_idle();
+  if (lost_ && lost_->under_way())
+    return write_hint(steer);
   if (!steer.agent) {
     ensure_root();
     for (auto& [number, agent] : members_)
       if (number != 0)
-        hint_to(number, {session_, {}, steer.text, steer.by, nullptr});
+        hint_to(number, {session_, {}, steer.text, steer.by, nullptr, true});
     return hint_to(0, steer);
   }
   session_id session;
@@ -38,6 +39,18 @@ void supervisor::route_hint(const steer_agents& steer) {
   ensure_root();
   // An agent that has ended takes no hints: they go to the root.
   hint_to(members_.contains(number) ? number : 0, steer);
+}
+
+// The root that takes it is not alive before the run is taken up.
+void supervisor::write_hint(const steer_agents& steer) {
+  auto decided = decide(agent_profile{}, *restored_root_, input::steer{steer.text, steer.by});
+  auto batch = std::make_shared<event_batch>(
+      make_events(decided, lost_->root_origin, *restored_root_, environment_->wall_clock()));
+  for (const auto& e : *batch)
+    *restored_root_ = apply(std::move(*restored_root_), e);
+  publish(batch);
+  if (steer.done)
+    when_durable([told = steer.done] { told(ok()); }, [told = steer.done](const error& why) { told(why); });
 }
 
 void supervisor::hint_to(agent_number number, const steer_agents& hint) {
@@ -104,6 +117,16 @@ void supervisor::close_question(const call_id& id, status result) {
     when_durable([answered, result] { answered(result); }, [answered](const error& why) { answered(why); });
 }
 
+// The agent has ended otherwise than by its own word.
+void supervisor::close_questions_of(agent_number number) {
+  std::vector<call_id> open;
+  for (const auto& [id, question] : questions_)
+    if (agent_number asker = 0; agent_of_call(id, asker) && asker == number)
+      open.push_back(id);
+  for (const auto& id : open)
+    close_question(id, error{errc::not_found, "The question was withdrawn."});
+}
+
 void supervisor::route_cancel(const cancel_agents& cancel) {
   if (phase_ == phase::closed)
     return;
@@ -121,8 +144,15 @@ void supervisor::route_cancel(const cancel_agents& cancel) {
     }
   if (number != 0 || run_)
     tell(number, input::cancel{cancel.by});
-  if (cancel.background)
+  if (!cancel.agent && resuming_) {
+    auto next = std::move(*resuming_);
+    resuming_.reset();
+    finish_when_durable(std::move(next.feed), outcome::make_cancelled(cancel.by));
+  }
+  if (cancel.background) {
+    no_wake_ = true;
     cancel_tasks(cancel.by);
+  }
 }
 
 } // namespace troupe::actors

@@ -15,6 +15,7 @@ void supervisor::accept(const start_run& start) {
   waiting_run next{start.request, std::move(*start.feed)};
   if (store_fault_)
     return refuse(next, store_fault_->code, store_fault_->message);
+  no_wake_ = false;
   const bool reject = start.request->busy == on_busy::reject;
   const bool resumes = next.request->message == nullptr;
   if (resumes && lost_ && lost_->root_origin && lost_->root_origin->author != next.request->root->name)
@@ -113,18 +114,18 @@ void supervisor::begin_next() {
   if (pending_results_ > 0 && last_request_ && wakes_ >= last_request_->limits.max_wakes &&
       !wake_limit_told_) {
     wake_limit_told_ = true;
-    auto& root = ensure_root();
-    write_for(root, {warning_body{errc::not_allowed,
-                                  "Background results set " + std::to_string(wakes_) +
-                                      " runs in motion; what comes now waits for the next message.",
-                                  {},
-                                  false}});
+    ensure_root();
+    tell(0, input::note{warning_body{errc::not_allowed,
+                                     "Background results set " + std::to_string(wakes_) +
+                                         " runs in motion; what comes now waits for the next message.",
+                                     {},
+                                     false}});
   }
   note_quiet();
 }
 
 bool supervisor::will_wake() const {
-  return !run_ && waiting_.empty() && pending_results_ > 0 && last_request_ &&
+  return !run_ && !no_wake_ && waiting_.empty() && pending_results_ > 0 && last_request_ &&
          last_request_->background == on_background_result::wake && wakes_ < last_request_->limits.max_wakes;
 }
 
@@ -214,8 +215,9 @@ void supervisor::end_run(outcome result) {
   ended_children_.clear();
   lost_children_.clear();
   send_activity(true);
-  finish_when_durable(std::move(ended.feed), std::move(result));
+  // What comes next counts as work before this run no longer does.
   begin_next();
+  finish_when_durable(std::move(ended.feed), std::move(result));
 }
 
 // What is given to the user is durable first.
@@ -250,9 +252,16 @@ void supervisor::note_quiet() {
   arm_idle();
 }
 
-void supervisor::suspend(outcome result, std::function<void()> suspended) {
-  for (auto& [number, agent] : members_)
+void supervisor::suspend(const outcome& result, std::function<void()> suspended) {
+  if (suspended)
+    suspended_.push_back(std::move(suspended));
+  if (phase_ == phase::leaving)
+    return;
+  for (auto& [number, agent] : members_) {
     send_exit(agent.handle, caf::exit_reason::user_shutdown);
+    for (auto& hint : agent.hints)
+      root_hints_.push_back(std::move(hint)); // refused when it ends
+  }
   members_.clear();
   by_actor_.clear();
   by_call_.clear();
@@ -260,26 +269,28 @@ void supervisor::suspend(outcome result, std::function<void()> suspended) {
   queued_tasks_.clear();
   running_tasks_ = undelivered_ = pending_results_ = 0;
   deadlines_ = {};
-  phase_ = phase::failed;
-  store_fault_ = error{errc::busy, "Session '" + session_.str() + "' is being suspended."};
+  phase_ = phase::leaving;
   if (run_)
-    finish_when_durable(std::move(run_->feed), result);
+    suspended_runs_.emplace_back(std::move(run_->feed), result);
   if (resuming_)
-    finish_when_durable(std::move(resuming_->feed), result);
+    suspended_runs_.emplace_back(std::move(resuming_->feed), result);
   for (auto& next : waiting_)
-    finish_when_durable(std::move(next.feed), result);
+    suspended_runs_.emplace_back(std::move(next.feed), result);
   run_.reset();
   resuming_.reset();
   waiting_.clear();
-  auto end = [this, suspended] {
-    if (suspended)
-      suspended();
-    quit();
-  };
-  when_durable(end, [suspended](const error&) {
-    if (suspended)
-      suspended();
-  });
+  when_durable([this] { send(owner_, supervisor_leaves{session_}); });
+}
+
+void supervisor::leave() {
+  for (auto& [feed, result] : suspended_runs_)
+    feed->finish(std::move(result));
+  suspended_runs_.clear();
+  for (const auto& told : std::exchange(suspended_, {}))
+    told();
+  for (const auto& back : std::exchange(stashed_, {}))
+    back();
+  quit();
 }
 
 bool supervisor::blocked() const {
@@ -292,11 +303,11 @@ bool supervisor::blocked() const {
     if (!rests && (agent.open_calls == 0 || agent.open_calls > agent.asking + agent.children))
       return false;
   }
-  return queued_tasks_.empty();
+  return queued_tasks_.empty() || running_tasks_ >= max_background();
 }
 
 void supervisor::suspend_when_blocked() {
-  if (last_request_ && last_request_->suspend_on_question && waiting_.empty() && blocked())
+  if (last_request_ && last_request_->suspend_on_question && blocked())
     suspend(outcome::make_failed(errc::needs_input, "The run waits for an answer."), {});
 }
 

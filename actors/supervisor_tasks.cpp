@@ -78,9 +78,12 @@ void supervisor::start_task(const call_id& id) {
   add_member(number, std::move(child), std::move(start));
 }
 
+std::uint32_t supervisor::max_background() const {
+  return last_request_ ? last_request_->limits.max_background : run_limits{}.max_background;
+}
+
 void supervisor::start_queued() {
-  const auto most = last_request_ ? last_request_->limits.max_background : run_limits{}.max_background;
-  while (!queued_tasks_.empty() && running_tasks_ < most) {
+  while (!queued_tasks_.empty() && running_tasks_ < max_background()) {
     auto id = std::move(queued_tasks_.front());
     queued_tasks_.pop_front();
     start_task(id);
@@ -119,17 +122,20 @@ void supervisor::deliver(const call_id& id) {
 void supervisor::note_delivered(const call_id& id) {
   ++pending_results_;
   auto found = tasks_.find(id);
-  if (found != tasks_.end() && !found->second.delivered) {
+  const bool counted = found != tasks_.end() && !found->second.delivered;
+  if (counted) {
     found->second.delivered = true;
     found->second.profile.reset();
     found->second.request.reset();
     --undelivered_;
     delivered_tasks_.push_back(id);
     forget_tasks();
-    when_durable([this] { send(owner_, work_done{session_}); });
   }
+  // What it sets in motion counts as work before the task no longer does.
   if (!run_)
     begin_next();
+  if (counted)
+    when_durable([this] { send(owner_, work_done{session_}); });
 }
 
 void supervisor::forget_tasks() {
@@ -150,6 +156,10 @@ void supervisor::cancel_tasks(const std::string& by) {
 
 result<task_status> supervisor::cancel_task(const call_id& id, const std::string& by) {
   auto found = tasks_.find(id);
+  const auto is_it = [&id](const folded_task& t) { return t.task == id; };
+  if (found == tasks_.end() && lost_ && std::any_of(lost_->tasks.begin(), lost_->tasks.end(), is_it))
+    return error{errc::interrupted,
+                 "The session has to be resumed before its background work can be cancelled."};
   if (found == tasks_.end())
     return error{errc::not_found, "There is no background task '" + id.str() + "'."};
   const auto was = status_of(found->second);
@@ -197,6 +207,7 @@ void supervisor::restore_task(const folded_task& folded, const agent_profile& ro
     gone.origin = child.mapped().origin;
     gone.events = child.mapped().state.events;
     write_for(gone, {agent_ended_body{lost, child.mapped().state.run_turns}});
+    close_questions_of(folded.child);
     return end_task(folded.task, lost);
   }
   if (child.empty()) {
@@ -214,6 +225,10 @@ std::vector<background_task> supervisor::list_tasks() const {
     ordered.push_back({t.order, {id, t.name, t.model, status_of(t), t.ended, t.delivered}});
   std::sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<background_task> list;
+  if (lost_)
+    for (const auto& t : lost_->tasks)
+      list.push_back(
+          {t.task, t.name, {}, t.child == 0 ? task_status::queued : task_status::running, t.ended, false});
   for (auto& [order, t] : ordered)
     list.push_back(std::move(t));
   return list;

@@ -116,21 +116,42 @@ std::optional<std::string> read_line(const std::function<bool()>& over) {
   }
 }
 
-bool ask_on_terminal(session& to, const open_question& question, const std::function<bool()>& over) {
+asked ask_on_terminal(session& to, const open_question& question, const std::function<bool()>& over) {
   std::fprintf(stderr, "%s\n", question_text(question).c_str());
   for (;;) {
     std::fprintf(stderr, "answer> ");
     std::fflush(stderr);
     auto line = read_line(over);
     if (!line)
-      return false;
+      return over() ? asked::closed : asked::no_input;
     auto taken = to.answer(question.body.question.str(), typed_answer(*line, question.body.schema));
     if (taken)
-      return true;
-    if (taken.failure().code != errc::bad_arguments)
-      return taken.failure().code == errc::not_found; // somebody else has answered it
+      return asked::answered;
+    if (taken.failure().code == errc::not_found)
+      return asked::closed;
     std::fprintf(stderr, "%s\n", shown(taken.failure().message).c_str());
+    if (taken.failure().code != errc::bad_arguments)
+      return asked::failed;
   }
+}
+
+question_watch::question_watch(runtime& rt, session_id session, bool before)
+    : rt_(rt), session_(std::move(session)), again_(before) {}
+
+std::vector<open_question> question_watch::fresh() {
+  auto snapshot = rt_.engine().snapshot(session_);
+  const auto count = snapshot && !snapshot->sessions.empty()
+                         ? snapshot->sessions.front().totals.count(event_kind::question)
+                         : asked_;
+  if (count == asked_ && !again_)
+    return {};
+  asked_ = count;
+  again_ = false;
+  auto open = open_questions(*rt_.engine().store(), session_);
+  if (!open)
+    return {};
+  std::erase_if(*open, [this](const open_question& q) { return !given_.insert(q.body.question).second; });
+  return std::move(*open);
 }
 
 } // namespace troupe::cli

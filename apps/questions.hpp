@@ -6,8 +6,10 @@
 #include <troupe/messages/event.hpp>
 #include <troupe/troupe.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,7 +38,39 @@ struct open_question {
 // A line from the terminal; nothing at its end, or when `over` says that nobody waits for it any more.
 [[nodiscard]] std::optional<std::string> read_line(const std::function<bool()>& over);
 
-// Puts a question to the terminal until its answer is taken; false when the input ended or nobody waits any more.
-bool ask_on_terminal(session& to, const open_question& question, const std::function<bool()>& over);
+enum class asked : std::uint8_t {
+  answered,
+  closed,   // somebody else has answered it, or nobody waits any more
+  no_input, // standard input has ended
+  failed,   // the answer was not taken; it may be asked again
+};
+
+// Puts a question to the terminal until its answer is taken.
+[[nodiscard]] asked ask_on_terminal(session& to, const open_question& question,
+                                    const std::function<bool()>& over);
+
+// Finds questions of a session as they come, of whatever agent and run. One owner.
+class question_watch {
+ public:
+  // `before`: the log may hold questions of an earlier process.
+  question_watch(runtime& rt, session_id session, bool before);
+
+  // Open questions that were not given before. The log is read only when something was asked since the last look.
+  [[nodiscard]] std::vector<open_question> fresh();
+  // A question may be open: one was asked since the start, or before it.
+  [[nodiscard]] bool asked() const noexcept { return asked_ > 0 || !given_.empty(); }
+  // Gives the question again.
+  void forget(const call_id& question) {
+    given_.erase(question);
+    again_ = true;
+  }
+
+ private:
+  runtime& rt_;
+  const session_id session_;
+  bool again_;
+  std::uint64_t asked_ = 0; // questions so far, in this process
+  std::set<call_id> given_;
+};
 
 } // namespace troupe::cli

@@ -49,61 +49,36 @@ void tell_missed(const run& r) {
                "troupe: " + std::to_string(r.missed()) + " events were no longer kept and are not shown.");
 }
 
-// Questions as they come, from the dispatcher's thread to the terminal's.
-class question_queue {
- public:
-  void take(const event& e) {
-    std::lock_guard lock{mutex_};
-    if (const auto* question = e.as<question_body>())
-      open_.push_back({*question, e.author()});
-    else if (const auto* answer = e.as<answer_body>())
-      std::erase_if(open_, [&](const open_question& q) { return q.body.question == answer->question; });
-    else if (const auto* r = e.as<tool_result_body>())
-      std::erase_if(open_, [&](const open_question& q) { return q.body.question == r->call; });
+// Puts what was asked to the person before the terminal. Where their input has ended the session is suspended, so that
+// the questions can be answered later.
+void ask_all(question_watch& watch, session& s, live_tree& tree, const std::function<bool()>& over) {
+  for (const auto& question : watch.fresh()) {
+    tree.clear();
+    switch (ask_on_terminal(s, question, over)) {
+    case asked::no_input:
+      s.suspend();
+      return;
+    case asked::failed:
+      watch.forget(question.body.question);
+      break;
+    default:
+      break;
+    }
   }
-  std::optional<open_question> next() {
-    std::lock_guard lock{mutex_};
-    if (open_.empty())
-      return std::nullopt;
-    auto question = std::move(open_.front());
-    open_.pop_front();
-    return question;
-  }
+}
 
- private:
-  std::mutex mutex_;
-  std::deque<open_question> open_;
-};
-
-// Draws the tree, or prints lines, until the run has ended, and puts questions to the person before the terminal.
-void follow_on_terminal(runtime& rt, run& r, session& s, const view_options& options) {
-  auto questions = std::make_shared<question_queue>();
+// Draws the tree, or prints lines, until the run has ended, and asks what is to be asked.
+void follow_on_terminal(runtime& rt, run& r, session& s, question_watch& watch, const view_options& options) {
   const bool plain = options.events || options.quiet;
-  r.on_event([questions, options, plain](const event& e) {
-    questions->take(e);
-    if (plain)
-      show_event(e, options);
-  });
-  // A run that was resumed may have been asking for long.
-  auto old = open_questions(*rt.engine().store(), r.session());
-  std::deque<open_question> waiting;
-  if (old)
-    waiting.assign(old->begin(), old->end());
+  if (plain)
+    r.on_event([options](const event& e) { show_event(e, options); });
   auto over = [&r] { return r.wait_for(std::chrono::milliseconds{0}); };
   live_tree tree;
   while (!r.wait_for(redraw)) {
-    auto question = questions->next();
-    if (!question && !waiting.empty()) {
-      question = std::move(waiting.front());
-      waiting.pop_front();
-    }
-    if (question) {
-      tree.clear();
-      ask_on_terminal(s, *question, over);
-    } else if (auto snapshot = plain ? activity_snapshot{} : rt.engine().snapshot(r.session()).value_or({});
-               !snapshot.sessions.empty()) {
+    ask_all(watch, s, tree, over);
+    auto snapshot = plain ? activity_snapshot{} : rt.engine().snapshot(r.session()).value_or({});
+    if (!snapshot.sessions.empty() && !over())
       tree.show(snapshot.sessions.front());
-    }
   }
 }
 
@@ -157,19 +132,21 @@ void print_questions(runtime& rt, const session_id& id, const setup_options& set
   }
 }
 
-// Reads the log only when a question was asked since the start.
-bool has_open_questions(runtime& rt, const session_id& id) {
+// Reads the log only when a question may be in it.
+bool has_open_questions(runtime& rt, const session_id& id, bool before) {
   auto snapshot = rt.engine().snapshot(id);
-  if (!snapshot || snapshot->sessions.empty() ||
-      snapshot->sessions.front().totals.count(event_kind::question) == 0)
+  const bool asked_here = snapshot && !snapshot->sessions.empty() &&
+                          snapshot->sessions.front().totals.count(event_kind::question) > 0;
+  if (!before && !asked_here)
     return false;
   auto open = open_questions(*rt.engine().store(), id);
   return open && !open->empty();
 }
 
-int show_one(runtime& rt, run& r, session& s, const view_options& options, const setup_options& setup) {
+int show_one(runtime& rt, run& r, session& s, question_watch& watch, const view_options& options,
+             const setup_options& setup) {
   if (is_interactive())
-    follow_on_terminal(rt, r, s, options);
+    follow_on_terminal(rt, r, s, watch, options);
   else
     follow_plainly(r, options);
   const auto o = r.outcome();
@@ -259,6 +236,7 @@ run_options terminal_run_options(const setup& prepared) {
 
 int show_run(runtime& rt, run r, const view_options& options, const setup_options& setup) {
   auto s = rt.session(r.session().str());
+  question_watch watch{rt, s.id(), options.resumed};
   // Runs that background results set in motion come one after the other.
   auto woken = std::make_shared<std::deque<run>>();
   auto mutex = std::make_shared<std::mutex>();
@@ -266,13 +244,22 @@ int show_run(runtime& rt, run r, const view_options& options, const setup_option
     std::lock_guard lock{*mutex};
     woken->push_back(std::move(next));
   });
-  int code = show_one(rt, r, s, options, setup);
+  auto next_woken = [woken, mutex]() -> std::optional<run> {
+    std::lock_guard lock{*mutex};
+    if (woken->empty())
+      return std::nullopt;
+    auto next = std::move(woken->front());
+    woken->pop_front();
+    return next;
+  };
+  int code = show_one(rt, r, s, watch, options, setup);
   if (code == exit_needs_input)
     return code;
   if (!options.wait) {
     s.suspend();
     return code;
   }
+  live_tree no_tree;
   std::shared_ptr<std::atomic<bool>> quiet;
   for (;;) {
     if (quiet == nullptr) {
@@ -281,24 +268,20 @@ int show_run(runtime& rt, run r, const view_options& options, const setup_option
     }
     std::this_thread::sleep_for(poll_interval);
     const bool done = quiet->load();
-    std::optional<run> next;
-    {
-      std::lock_guard lock{*mutex};
-      if (!woken->empty()) {
-        next = std::move(woken->front());
-        woken->pop_front();
-      }
-    }
-    if (next) {
-      code = std::max(code, show_one(rt, *next, s, options, setup));
+    if (auto next = next_woken()) {
+      code = std::max(code, show_one(rt, *next, s, watch, options, setup));
       quiet.reset();
-    } else if (done) {
-      // Background work may have been suspended with its questions.
-      const bool asked = !is_interactive() && has_open_questions(rt, s.id());
-      if (asked)
-        print_questions(rt, s.id(), setup);
-      return asked ? exit_needs_input : code;
+      continue;
     }
+    if (is_interactive() && !done)
+      ask_all(watch, s, no_tree, [&quiet] { return quiet->load(); });
+    if (!done)
+      continue;
+    // Background work may have been suspended with its questions.
+    const bool left = has_open_questions(rt, s.id(), options.resumed);
+    if (left)
+      print_questions(rt, s.id(), setup);
+    return left ? exit_needs_input : code;
   }
 }
 

@@ -19,7 +19,8 @@ struct view_options {
   bool events = false; // each event as a line of JSON, instead of the answer
   bool quiet = false;  // the answer only
   std::string output = "text";
-  bool wait = true; // for background work, and for the runs that it sets in motion
+  bool resumed = false; // the session's log may hold questions of an earlier process
+  bool wait = true;     // for background work, and for the runs that it sets in motion
 };
 
 void print_line(std::FILE* to, const std::string& line);

@@ -87,11 +87,14 @@ std::optional<model_admission::time_point> model_admission::try_start(time_point
 void model_admission::completed(time_point, std::uint64_t reserved, const usage& used) {
   ++counts_.completed;
   tokens_.level += static_cast<double>(reserved) - static_cast<double>(used.total());
-  failures_ = 0;
-  trips_ = 0;
   if (retry_budget_ >= 0)
     retry_budget_ = std::min<double>(limits_.retry_burst, retry_budget_ + limits_.retries_per_success);
-  if (state_ != breaker_state::closed) {
+  // One that was under way when the pause began does not end it.
+  if (state_ == breaker_state::open)
+    return;
+  failures_ = 0;
+  trips_ = 0;
+  if (state_ == breaker_state::half_open) {
     state_ = breaker_state::closed;
     window_ = 2;
   } else if (window_ > 0) {
@@ -130,8 +133,12 @@ void model_admission::failed(time_point now, std::uint64_t reserved, const model
   }
 }
 
-void model_admission::abandoned(time_point, std::uint64_t reserved) {
+void model_admission::abandoned(time_point, std::uint64_t reserved, bool begun) {
   tokens_.level += static_cast<double>(reserved);
+  if (!begun) {
+    requests_.level += 1;
+    --counts_.calls;
+  }
   probing_ = false;
 }
 

@@ -82,8 +82,8 @@ class model_admission {
   // A call that was started has ended. `reserved` is what it was started with.
   void completed(time_point now, std::uint64_t reserved, const usage& used);
   void failed(time_point now, std::uint64_t reserved, const model_error& error);
-  // It was cancelled: it says nothing about the service.
-  void abandoned(time_point now, std::uint64_t reserved);
+  // It was given up: it says nothing about the service. `begun`: the service may have seen it.
+  void abandoned(time_point now, std::uint64_t reserved, bool begun);
 
   // The wait before the next try of a call that failed, or nothing when it has failed for good; `why` then says what
   // stood against another try.
@@ -94,6 +94,10 @@ class model_admission {
   [[nodiscard]] retry_decision retry(std::uint32_t attempt, const model_error& error, double uniform,
                                      std::chrono::milliseconds elapsed);
 
+  // The service is left alone, and its time is not over.
+  [[nodiscard]] bool is_open(time_point now) const noexcept {
+    return state_ == breaker_state::open && now < open_until_;
+  }
   [[nodiscard]] breaker_state state() const noexcept { return state_; }
   [[nodiscard]] const model_counts& counts() const noexcept { return counts_; }
   [[nodiscard]] const model_limits& limits() const noexcept { return limits_; }

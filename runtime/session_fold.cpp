@@ -47,6 +47,8 @@ void session_fold::add_root(const event& e) {
       return !entry.second.started.background && entry.second.origin->parent_call == result->call;
     });
   } else if (const auto* delivered = e.as<background_result_body>()) {
+    if (find_open(session_.root, delivered->task) != nullptr)
+      delivered_early_.push_back(delivered->task);
     std::erase_if(session_.tasks, [&](const folded_task& t) { return t.task == delivered->task; });
     std::erase_if(session_.children,
                   [&](const auto& entry) { return entry.second.origin->parent_call == delivered->task; });
@@ -57,6 +59,8 @@ void session_fold::add_root(const event& e) {
 // The call of a child that works in the background has its result at once.
 void session_fold::launch(const tool_result_body& result, const run_id& run) {
   const auto* call = find_open(session_.root, result.call);
+  if (std::erase(delivered_early_, result.call) > 0)
+    return;
   if (call == nullptr || result.is_error || call->name != "spawn_subagent" || find_task(result.call))
     return;
   auto arguments = parse_json(call->arguments);

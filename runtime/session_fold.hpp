@@ -67,6 +67,7 @@ class session_fold {
   folded_task* find_task(const call_id& task);
 
   folded_session session_;
+  std::vector<call_id> delivered_early_; // tasks whose results came before that of the call that started them
 };
 
 } // namespace troupe

@@ -15,6 +15,7 @@
 #include <initializer_list>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -49,6 +50,7 @@ struct member {
   std::uint32_t asking = 0;                                       // open questions of its own
   std::uint32_t children = 0;                                     // that it waits for
   std::deque<steer_agents> hints;                                 // sent to it, not yet in the log
+  std::multiset<std::string> copied_hints;                        // in its log, which the root has got too
   std::uint32_t paused = 0;                                       // open questions of it and its descendants
   std::map<timer_kind, std::chrono::steady_clock::duration> left; // of its deadlines, while it is paused
 };
@@ -106,8 +108,9 @@ class supervisor final : public supervisor_handle::base {
  private:
   // -- the session and its log ------------------------------------------------------------------------------------------
 
-  // closed: nothing was asked of it yet. reading: the journal reads the log, and messages from outside wait.
-  enum class phase : std::uint8_t { closed, reading, open, failed };
+  // closed: nothing was asked of it yet. reading: the journal reads the log, and messages from outside wait. leaving: it
+  // was suspended, and messages from outside go back to `sessions`.
+  enum class phase : std::uint8_t { closed, reading, open, failed, leaving };
 
   void make_context();
 
@@ -179,7 +182,9 @@ class supervisor final : public supervisor_handle::base {
   [[nodiscard]] bool quiet() const;
   void note_quiet();
 
-  void suspend(outcome result, std::function<void()> suspended);
+  void suspend(const outcome& result, std::function<void()> suspended);
+  // `sessions` has let go of it: it tells who waits, gives back what came in between, and ends.
+  void leave();
   // Every agent waits for an answer, or for one that does.
   [[nodiscard]] bool blocked() const;
   void suspend_when_blocked();
@@ -247,6 +252,7 @@ class supervisor final : public supervisor_handle::base {
   void launch_task(agent_number parent, const command::start_child& c);
   void start_task(const call_id& id);
   void start_queued();
+  [[nodiscard]] std::uint32_t max_background() const;
   void end_task(const call_id& id, const outcome& result);
   // Ends a task that no agent works at any more, with its record in the log.
   void close_task(const call_id& id, const outcome& result);
@@ -265,7 +271,9 @@ class supervisor final : public supervisor_handle::base {
 
   void route_hint(const steer_agents& steer);
   void hint_to(agent_number number, const steer_agents& hint);
+  void write_hint(const steer_agents& steer);
   void route_answer(const answer_question& answer);
+  void close_questions_of(agent_number number);
   [[nodiscard]] bool is_coming_back(agent_number number) const;
   void take_early_answers();
   void close_question(const call_id& id, status result);
@@ -288,6 +296,7 @@ class supervisor final : public supervisor_handle::base {
   std::optional<error> store_fault_;          // the log could not be read: the session takes no runs
   std::deque<std::function<void()>> stashed_; // while the log is read; bounded by max_waiting_runs
   bool replaying_ = false;                    // those messages are taken now
+  bool watches_journal_ = false;
   std::uint64_t epoch_ = 0;
   std::uint64_t seq_ = 0;
   std::uint64_t durable_seq_ = 0;
@@ -318,6 +327,7 @@ class supervisor final : public supervisor_handle::base {
   std::uint32_t wakes_ = 0;             // runs in a row that background results set in motion
   std::uint32_t pending_results_ = 0;   // in the root's log, not yet in its conversation
   bool wake_limit_told_ = false;
+  bool no_wake_ = false; // all was cancelled; the next request sets runs in motion again
 
   std::unordered_map<agent_number, member> members_;
   std::unordered_map<caf::actor_id, agent_number> by_actor_;
@@ -339,6 +349,8 @@ class supervisor final : public supervisor_handle::base {
   std::uint64_t next_task_ = 1;
   std::deque<call_id> delivered_tasks_; // those that stay in the list
   std::vector<std::function<void()>> await_quiet_;
+  std::vector<std::pair<run_feed_writer, outcome>> suspended_runs_; // told when it leaves
+  std::vector<std::function<void()>> suspended_;                    // likewise
 
   deadline_queue<timer_key> deadlines_;
   std::optional<steady_time> tick_at_;
@@ -357,6 +369,10 @@ bool supervisor::ready(const Message& message, Later later, const open_options& 
   }
   if (phase_ == phase::open || phase_ == phase::failed)
     return true;
+  if (phase_ == phase::leaving) {
+    stashed_.push_back([this, message] { send(owner_, message); });
+    return false;
+  }
   if (phase_ == phase::closed)
     read_log(options);
   if (phase_ != phase::reading)

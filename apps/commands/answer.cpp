@@ -72,7 +72,9 @@ int answer(const answer_arguments& arguments, interrupt& signals) {
   signals.on_signal([cancel] { cancel->cancel(); });
   auto r = root.resume(std::move(options));
   cancel->follow(rt.session(arguments.session), r);
-  const int code = show_run(rt, r, arguments.view, arguments.setup);
+  auto view = arguments.view;
+  view.resumed = true;
+  const int code = show_run(rt, r, view, arguments.setup);
   signals.on_signal(nullptr);
   return code;
 }

@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <thread>
 
 #include "commands/commands.hpp"
 #include "exit_code.hpp"
@@ -43,35 +44,21 @@ struct chat_arguments {
 class inbox {
  public:
   void take(const event& e) {
-    std::lock_guard lock{mutex_};
-    if (const auto* question = e.as<question_body>())
-      questions_.push_back({*question, e.author()});
-    else if (const auto* answer = e.as<answer_body>())
-      close(answer->question);
-    else if (const auto* r = e.as<tool_result_body>())
-      close(r->call);
     switch (e.kind()) {
     case event_kind::agent_started:
     case event_kind::agent_ended:
-      if (e.origin->number != 0)
-        lines_.push_back(shown_line(e));
+      if (e.origin->number == 0)
+        return;
       break;
     case event_kind::warning:
     case event_kind::error:
     case event_kind::background_result:
-      lines_.push_back(shown_line(e));
-      break;
-    case event_kind::question:
-      lines_.push_back(question_text(questions_.back()) + "  [/answer " +
-                       questions_.back().body.question.str() + " …]");
       break;
     default:
-      break;
+      return;
     }
-  }
-  void add(open_question question) {
     std::lock_guard lock{mutex_};
-    questions_.push_back(std::move(question));
+    lines_.push_back(shown_line(e));
   }
   void follow(run next) {
     std::lock_guard lock{mutex_};
@@ -89,26 +76,20 @@ class inbox {
     woken_.pop_front();
     return next;
   }
-  std::vector<open_question> questions() {
-    std::lock_guard lock{mutex_};
-    return questions_;
-  }
 
  private:
-  void close(const call_id& id) {
-    std::erase_if(questions_, [&id](const open_question& q) { return q.body.question == id; });
-  }
-
   std::mutex mutex_;
   std::deque<std::string> lines_;
   std::deque<run> woken_;
-  std::vector<open_question> questions_;
 };
 
 class conversation {
  public:
-  conversation(runtime& rt, const agent& root, session s, run_options options)
-      : rt_(rt), root_(root), session_(std::move(s)), options_(std::move(options)) {
+  // `known`: the session may hold questions of an earlier process.
+  conversation(runtime& rt, const agent& root, session s, run_options options, setup_options setup,
+               bool known)
+      : rt_(rt), root_(root), session_(std::move(s)), options_(std::move(options)), setup_(std::move(setup)),
+        watch_(rt, session_.id(), known) {
     session_.on_run([box = inbox_](run next) { box->follow(std::move(next)); });
   }
 
@@ -116,12 +97,7 @@ class conversation {
   void on_rest(std::function<void()> rearm) { rearm_ = std::move(rearm); }
 
   // Takes up what an earlier process left unfinished.
-  void resume() {
-    if (auto open = open_questions(*rt_.engine().store(), session_.id()))
-      for (auto& question : *open)
-        inbox_->add(std::move(question));
-    follow(root_.resume(options_));
-  }
+  void resume() { follow(root_.resume(options_)); }
 
   int talk() {
     prompt();
@@ -155,6 +131,9 @@ class conversation {
   bool show_news() {
     for (const auto& line : inbox_->lines())
       print_line(stderr, "  " + line);
+    for (const auto& question : watch_.fresh())
+      print_line(stderr,
+                 "  " + question_text(question) + "  [/answer " + question.body.question.str() + " …]");
     if (run_ && !busy()) {
       const auto o = run_->outcome();
       for (const auto& line : inbox_->lines())
@@ -176,18 +155,32 @@ class conversation {
     return leaving_;
   }
 
-  // Standard input has ended: what runs may end first.
+  [[nodiscard]] std::vector<open_question> open() const {
+    return open_questions(*rt_.engine().store(), session_.id()).value_or({});
+  }
+
+  // Standard input has ended: what runs may end first, unless it waits for an answer.
   bool at_end() {
-    while (run_ || !session_.wait_quiet(std::chrono::milliseconds{200}))
-      if (show_news())
+    auto quiet = std::make_shared<std::atomic<bool>>(false);
+    rt_.engine().when_quiet(session_.id(), [quiet] { quiet->store(true); });
+    while (!leaving_ && (run_ || !quiet->load())) {
+      std::this_thread::sleep_for(std::chrono::milliseconds{20});
+      show_news();
+      if (watch_.asked() && !open().empty())
         break;
+    }
+    show_news();
     return true;
   }
 
   int leave() {
     session_.suspend();
+    const auto left = open();
+    for (const auto& question : left)
+      print_line(stderr,
+                 "troupe: answer with: " + shown(answer_command(session_.id(), question.body, setup_)));
     print_line(stderr, "troupe: go on with: troupe chat --session " + session_.id().str());
-    return exit_completed;
+    return left.empty() ? exit_completed : exit_needs_input;
   }
 
   void follow(run next) {
@@ -269,7 +262,7 @@ class conversation {
   }
 
   void answer(const std::string& text) {
-    const auto open = inbox_->questions();
+    const auto open = this->open();
     if (open.empty())
       return print_line(stderr, "No question is open.");
     const auto space = text.find(' ');
@@ -290,6 +283,8 @@ class conversation {
   const agent& root_;
   session session_;
   run_options options_;
+  setup_options setup_;
+  question_watch watch_;
   std::shared_ptr<inbox> inbox_ = std::make_shared<inbox>();
   std::optional<run> run_;
   std::function<void()> rearm_ = [] {};
@@ -315,7 +310,7 @@ int chat(const chat_arguments& arguments, interrupt& signals) {
   for (const auto& warning : root.warnings())
     print_line(stderr, "troupe: warning: " + warning);
   const auto session = rt.session(options.session);
-  auto talk = std::make_shared<conversation>(rt, root, session, options);
+  auto talk = std::make_shared<conversation>(rt, root, session, options, arguments.setup, known);
   const std::function<void()> arm = [&signals, talk = std::weak_ptr<conversation>{talk}] {
     signals.on_signal([talk] {
       if (auto alive = talk.lock())

@@ -129,7 +129,9 @@ int run_agent(const run_arguments& arguments, interrupt& signals) {
   signals.on_signal([cancel] { cancel->cancel(); });
   auto r = root.run(std::move(prompt), std::move(options));
   cancel->follow(rt.session(r.session().str()), r);
-  const int code = show_run(rt, r, arguments.view, arguments.setup);
+  auto view = arguments.view;
+  view.resumed = !arguments.session.empty();
+  const int code = show_run(rt, r, view, arguments.setup);
   signals.on_signal(nullptr);
   return code;
 }

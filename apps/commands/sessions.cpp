@@ -124,12 +124,16 @@ int show_session(const sessions_arguments& arguments) {
 
 int export_session(const sessions_arguments& arguments) {
   auto store = store_of(arguments);
+  // An earlier export stays until this one is whole.
   std::ofstream file;
+  const auto part = arguments.file + ".part";
   if (!arguments.file.empty()) {
-    file.open(arguments.file, std::ios::binary | std::ios::trunc);
+    file.open(part, std::ios::binary | std::ios::trunc);
     if (!file)
-      throw config_error{{errc::bad_config, "The file " + arguments.file + " cannot be written."}};
+      throw config_error{{errc::bad_config, "The file " + part + " cannot be written."}};
   }
+  const auto drop = [&part](void*) { std::remove(part.c_str()); };
+  std::unique_ptr<void, decltype(drop)> unfinished{file.is_open() ? &file : nullptr, drop};
   for_events(*store, session_id{arguments.session}, [&](const event& e) {
     const auto line = dump_json(arguments.raw ? nlohmann::json(e) : shown_json(e));
     if (file.is_open())
@@ -137,9 +141,13 @@ int export_session(const sessions_arguments& arguments) {
     else
       print_line(stdout, line);
   });
-  if (file.is_open() && !file.flush())
+  if (!file.is_open())
+    return exit_completed;
+  file.close();
+  if (!file || std::rename(part.c_str(), arguments.file.c_str()) != 0)
     throw config_error{
         {errc::store_failed, "The file " + arguments.file + " could not be written to its end."}};
+  static_cast<void>(unfinished.release());
   return exit_completed;
 }
 
@@ -165,7 +173,9 @@ int resume_session(const sessions_arguments& arguments, interrupt& signals) {
   signals.on_signal([cancel] { cancel->cancel(); });
   auto r = root.resume(std::move(options));
   cancel->follow(rt.session(arguments.session), r);
-  const int code = show_run(rt, r, arguments.view, arguments.setup);
+  auto view = arguments.view;
+  view.resumed = true;
+  const int code = show_run(rt, r, view, arguments.setup);
   signals.on_signal(nullptr);
   return code;
 }

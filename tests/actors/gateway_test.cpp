@@ -174,6 +174,11 @@ TEST_CASE("while a model is left alone its agents go straight to the fallback") 
   w.start(build(root()));
   CHECK(service->requests == 1);
   CHECK(spare->requests == 2);
+  // After its time one agent tries it again.
+  w.advance(61s);
+  w.session = session_id{"later"};
+  w.start(build(root()));
+  CHECK(service->requests == 2);
 }
 
 TEST_CASE("a request that is wrong is not given to another model") {

@@ -101,7 +101,7 @@ TEST_CASE("failures in a row open the breaker; one probe decides, and calls come
     CHECK(w.start(3) == never);
   }
   SUBCASE("that is given up: another one") {
-    w.admission.abandoned(w.now, 0);
+    w.admission.abandoned(w.now, 0, true);
     CHECK_FALSE(w.start(0));
   }
 }
@@ -115,6 +115,26 @@ TEST_CASE("a service that asks for a pause gets it, from all") {
   CHECK(w.start() == w.now + 9s);
   CHECK(w.admission.counts().rate_limited == 2);
   CHECK(w.admission.counts().breaker_opened == 1);
+}
+
+TEST_CASE("a call that ends well during a pause does not end the pause") {
+  world w{{}};
+  CHECK_FALSE(w.start());
+  CHECK_FALSE(w.start(1));
+  w.fail(errc::model_rate_limited, 7s);
+  w.complete();
+  CHECK(w.start() == w.now + 7s);
+  CHECK(w.admission.is_open(w.now));
+  CHECK_FALSE(w.admission.is_open(w.now + 7s)); // then one may try
+}
+
+TEST_CASE("a place that nobody used gives its request back") {
+  world w{{.requests_per_minute = 60}};
+  CHECK_FALSE(w.start());
+  CHECK(w.start().has_value());
+  w.admission.abandoned(w.now, 0, false);
+  CHECK_FALSE(w.start());
+  CHECK(w.admission.counts().calls == 1);
 }
 
 TEST_CASE("what is wrong with one call says nothing about the service") {

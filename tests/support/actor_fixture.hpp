@@ -98,7 +98,7 @@ class breakable_store final : public session_store {
 class actor_fixture {
  public:
   // With `journal` the store is written by a journal, as one that blocks would be.
-  explicit actor_fixture(std::uint32_t places = 1000, bool journal = false) {
+  explicit actor_fixture(std::uint32_t places = 1000, bool journal = false, std::size_t max_resident = 10'000) {
     breakable->at_once = !journal;
     coordinator().clock().current_time += std::chrono::hours{1};
     model_limits limits;
@@ -117,6 +117,7 @@ class actor_fixture {
           coordinator().clock().current_time.time_since_epoch())};
     };
     environment->watchers = watchers;
+    environment->options.max_resident = max_resident;
     environment->owner = "test";
     if (journal)
       environment->journal = journal_actor = actors::spawn_journal(system, store, {4096, false});
