@@ -20,9 +20,9 @@ constexpr milliseconds shortest_period{5};
 } // namespace
 
 http_shard::http_shard(io_thread& thread, http_client_options options)
-    : thread_(thread), options_(options), dns_(thread.context(), options.dns_ttl),
-      buffer_(read_size + options.max_header_bytes), timer_(thread.context()),
-      period_(std::max(options.longest_tick, shortest_period)) {}
+    : thread_(thread), options_(std::move(options)), dns_(thread.context(), options_.dns_ttl),
+      buffer_(read_size + options_.max_header_bytes), timer_(thread.context()),
+      period_(std::max(options_.longest_tick, shortest_period)) {}
 
 void http_shard::begin(http_exchange_ptr exchange) {
   if (closed_ || !exchange->is_active()) {

@@ -62,16 +62,19 @@ TEST_CASE("headers and timeouts of a declaration reach the wire") {
     return request.body.find("be quiet") == std::string::npos ? fake_reply(request, {"", "done", {}})
                                                               : scripted_reply{};
   });
-  runtime rt{{.models = {{.id = "m",
-                          .provider = "openai",
-                          .base_url = server.url(),
-                          .max_retries = 0,
-                          .timeouts = {.first_byte = 50ms},
-                          .headers = {{"X-Team", "blue"}}}}}};
+  runtime rt{
+      {.models = {
+           {.id = "m", .provider = "openai", .base_url = server.url(), .headers = {{"X-Team", "blue"}}},
+           {.id = "hasty",
+            .provider = "openai",
+            .base_url = server.url(),
+            .max_retries = 0,
+            .timeouts = {.first_byte = 50ms}}}}};
   auto root = rt.create_deep_agent({.name = "root", .model = "m"});
   CHECK(root.run("go").outcome().text() == "done");
   CHECK(server.requests().at(0).head.find("\r\nX-Team: blue\r\n") != std::string::npos);
-  CHECK(root.run("be quiet").outcome().code() == errc::stalled);
+  auto hasty = rt.create_deep_agent({.name = "hasty", .model = "hasty"});
+  CHECK(hasty.run("be quiet").outcome().code() == errc::stalled);
   const auto declare = [](model_spec spec) { runtime refused{{.models = {std::move(spec)}}}; };
   CHECK_THROWS_AS(declare({.id = "m", .provider = "openai", .ca_file = "/no/such/file"}), config_error);
   CHECK_THROWS_AS(declare({.id = "m", .provider = "openai", .headers = {{"X", "a\r\nb"}}}), config_error);
