@@ -60,19 +60,24 @@ class timed_model final : public model_provider {
   std::chrono::milliseconds delay_;
 };
 
+// The thread owns what it uses, since the last who lets go of the model may be a sink that it calls.
 class threaded_model final : public model_provider {
  public:
   explicit threaded_model(model_function fn)
-      : fn_(std::move(fn)), thread_([this](const std::stop_token& stop) { run(stop); }) {}
+      : shared_(std::make_shared<shared>(std::move(fn))),
+        thread_([state = shared_](const std::stop_token& stop) { state->run(stop); }) {}
+  threaded_model(const threaded_model&) = delete;
+  threaded_model& operator=(const threaded_model&) = delete;
+  ~threaded_model() override {
+    thread_.request_stop();
+    if (thread_.get_id() == std::this_thread::get_id())
+      thread_.detach();
+  }
 
   std::unique_ptr<model_call> start(std::shared_ptr<const model_request> request,
                                     std::shared_ptr<model_sink> sink) override {
     auto cancelled = std::make_shared<std::atomic<bool>>(false);
-    {
-      std::lock_guard lock{mutex_};
-      waiting_.push_back({std::move(request), std::move(sink), cancelled});
-    }
-    wake_.notify_one();
+    shared_->add({std::move(request), std::move(sink), cancelled});
     return std::make_unique<call>(std::move(cancelled));
   }
 
@@ -88,31 +93,47 @@ class threaded_model final : public model_provider {
     ~call() override { cancelled->store(true); }
     flag cancelled;
   };
+  struct shared {
+    explicit shared(model_function f) : fn(std::move(f)) {}
 
-  void run(const std::stop_token& stop) {
-    for (;;) {
-      std::unique_lock lock{mutex_};
-      if (!wake_.wait(lock, stop, [&] { return !waiting_.empty(); }) || stop.stop_requested())
-        return;
-      auto next = std::move(waiting_.front());
-      waiting_.pop_front();
-      lock.unlock();
-      if (next.cancelled->load())
-        continue;
-      auto answer = ask(fn_, *next.request);
-      for (auto& chunk : chunks_of(*next.request, answer))
+    void add(job next) {
+      {
+        std::lock_guard lock{mutex};
+        waiting.push_back(std::move(next));
+      }
+      wake.notify_one();
+    }
+
+    void run(const std::stop_token& stop) {
+      for (;;) {
+        std::unique_lock lock{mutex};
+        if (!wake.wait(lock, stop, [this] { return !waiting.empty(); }) || stop.stop_requested())
+          return;
+        auto next = std::move(waiting.front());
+        waiting.pop_front();
+        lock.unlock();
+        if (!next.cancelled->load())
+          answer(next);
+      }
+    }
+
+    void answer(const job& next) const {
+      auto given = ask(fn, *next.request);
+      for (auto& chunk : chunks_of(*next.request, given))
         if (!next.cancelled->load())
           next.sink->on_chunk(std::move(chunk));
       if (!next.cancelled->load())
-        internal::deliver(*next.sink, std::move(answer));
+        internal::deliver(*next.sink, std::move(given));
     }
-  }
 
-  model_function fn_;
-  std::mutex mutex_;
-  std::condition_variable_any wake_;
-  std::deque<job> waiting_;
-  std::jthread thread_; // last: it uses all the others
+    const model_function fn;
+    std::mutex mutex;
+    std::condition_variable_any wake;
+    std::deque<job> waiting; // as many as agents that wait for it
+  };
+
+  std::shared_ptr<shared> shared_;
+  std::jthread thread_;
 };
 
 } // namespace

@@ -57,8 +57,9 @@ TEST_CASE("a hint to a session whose run is not yet taken up is kept, and spoils
     f.answer("root", answer({call_of("request_input", R"({"message":"which?"})")}));
     f.restart();
     status kept = error{errc::internal, "not told"};
-    caf::anon_send(f.sessions,
-                   actors::steer_agents{f.session, {}, "mind this", "user", [&](status s) { kept = std::move(s); }});
+    caf::anon_send(f.sessions, actors::steer_agents{f.session, {}, "mind this", "user", [&](status s) {
+                                                      kept = std::move(s);
+                                                    }});
     f.run();
     CHECK(kept.has_value());
     auto options = answerable();
@@ -151,8 +152,8 @@ TEST_CASE("an answer that a crash of the root swallowed can be given again") {
   f.model->crashes["root"] = 1;
   int told = 0;
   auto give = [&] {
-    caf::anon_send(f.sessions,
-                   actors::answer_question{f.session, call_id{"c0-0-0"}, "red", "user", [&](const status&) { ++told; }});
+    caf::anon_send(f.sessions, actors::answer_question{f.session, call_id{"c0-0-0"}, "red", "user",
+                                                       [&](const status&) { ++told; }});
     f.run();
   };
   give(); // the model call that follows throws, and the root is built anew

@@ -81,3 +81,21 @@ TEST_CASE("without a timer a thread of the provider answers") {
   CHECK(good->ended.get_future().get() == "done");
   CHECK(bad->ended.get_future().get() == "The model function failed.");
 }
+
+TEST_CASE("a model may be let go on its own thread") {
+  struct last_holder final : model_sink {
+    std::shared_ptr<model_provider> model;
+    std::promise<void> done;
+    void on_chunk(model_chunk) override {}
+    void on_done(model_response) override {
+      model.reset();
+      done.set_value();
+    }
+    void on_failed(model_error) override {}
+  };
+  auto sink = std::make_shared<last_holder>();
+  auto over = sink->done.get_future();
+  sink->model = function_model([](const model_request&) { return text_response("x"); });
+  auto call = sink->model->start(request_of("a"), sink);
+  over.wait();
+}
