@@ -275,7 +275,11 @@ void supervisor::suspend(const outcome& result, std::function<void()> suspended)
   if (resuming_)
     suspended_runs_.emplace_back(std::move(resuming_->feed), result);
   for (auto& next : waiting_)
-    suspended_runs_.emplace_back(std::move(next.feed), result);
+    suspended_runs_.emplace_back(
+        std::move(next.feed),
+        outcome::make_failed(result.code(),
+                             "An earlier run of the session was under way, and is suspended: " +
+                                 result.detail() + " This message was not taken."));
   run_.reset();
   resuming_.reset();
   waiting_.clear();

@@ -120,12 +120,13 @@ void print_outcome(const run& r, const outcome& o, const view_options& options) 
     print_line(stderr, "troupe: failed: " + std::string{to_string(o.code())} + ": " + shown(o.detail()));
 }
 
-void print_questions(runtime& rt, const session_id& id, const setup_options& setup) {
+void print_questions(runtime& rt, const session_id& id, const setup_options& setup,
+                     const std::string& why = "Background work waits for an answer.") {
+  print_line(stderr, "troupe: " + shown(why));
   auto open = open_questions(*rt.engine().store(), id);
   if (!open)
     return print_line(stderr, "troupe: the questions cannot be read: " + shown(open.failure().message));
-  print_line(stderr, "troupe: the run waits for " + std::to_string(open->size()) +
-                         (open->size() == 1 ? " answer" : " answers") + " and is kept:");
+  print_line(stderr, "troupe: what was under way is kept; open questions:");
   for (const auto& question : *open) {
     print_line(stderr, "  " + question_text(question));
     print_line(stderr, "    " + shown(answer_command(id, question.body, setup)));
@@ -153,7 +154,7 @@ int show_one(runtime& rt, run& r, session& s, question_watch& watch, const view_
   if (!options.events)
     print_outcome(r, o, options);
   if (!o.completed() && o.failed() && o.code() == errc::needs_input)
-    print_questions(rt, r.session(), setup);
+    print_questions(rt, r.session(), setup, o.detail());
   else if (!options.quiet)
     print_line(stderr, summary(rt, r, o));
   return to_exit_code(o);

@@ -67,6 +67,9 @@ TEST_CASE("without a terminal a question is kept: exit 4, the command to answer 
   CHECK(asked.code == 4);
   CHECK(has(asked.err, "Which one?"));
   CHECK(has(asked.err, "troupe answer s1 c0-0-0"));
+  auto another = p.run({"run", "--session", "s1", "hello"});
+  CHECK(another.code == 4);
+  CHECK(has(another.err, "This message was not taken"));
   auto list = p.run({"sessions", "list"});
   CHECK(has(list.out, "s1"));
   CHECK(has(list.out, "unfinished"));
