@@ -54,7 +54,7 @@ struct runtime_options {
   std::chrono::milliseconds shutdown_timeout{5'000};
   shutdown_mode at_shutdown = shutdown_mode::cancel; // what the destructor does with what runs
   std::chrono::milliseconds idle_after{60'000};      // then a session without work gives its memory back
-  std::size_t max_resident = 10'000; // sessions in memory; more only while they have work
+  std::size_t max_resident = 10'000;                 // sessions in memory; more only while they have work
   log_sink log{};                                    // empty: nothing is logged
   std::filesystem::path record{}; // folder that keeps the exchanges with models, without secrets; empty: none
   std::filesystem::path replay{}; // folder of such a recording, which answers instead of the models' services

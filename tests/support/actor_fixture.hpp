@@ -98,7 +98,8 @@ class breakable_store final : public session_store {
 class actor_fixture {
  public:
   // With `journal` the store is written by a journal, as one that blocks would be.
-  explicit actor_fixture(std::uint32_t places = 1000, bool journal = false, std::size_t max_resident = 10'000) {
+  explicit actor_fixture(std::uint32_t places = 1000, bool journal = false,
+                         std::size_t max_resident = 10'000) {
     breakable->at_once = !journal;
     coordinator().clock().current_time += std::chrono::hours{1};
     model_limits limits;
