@@ -15,7 +15,7 @@ result<std::shared_ptr<model_provider>> make_gemini_provider(gemini_options opti
   return make_coded_provider<gemini_decoder>(
       std::move(options), "https://generativelanguage.googleapis.com/v1beta", std::move(headers),
       gemini_target,
-      [](const model_request& request, const gemini_options& o, std::string) {
+      [](const model_request& request, const gemini_options& o, const std::string&) {
         return encode_gemini_request(request, o);
       },
       std::move(client));

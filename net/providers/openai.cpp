@@ -15,7 +15,7 @@ result<std::shared_ptr<model_provider>> make_openai_provider(openai_options opti
   return make_coded_provider<openai_decoder>(
       std::move(options), "https://api.openai.com/v1", std::move(headers),
       [](const model_request&) { return std::string("/chat/completions"); },
-      [](const model_request& request, const openai_options& o, std::string) {
+      [](const model_request& request, const openai_options& o, const std::string&) {
         return encode_openai_request(request, o);
       },
       std::move(client));

@@ -15,7 +15,7 @@ result<std::shared_ptr<model_provider>> make_openai_responses_provider(openai_re
   return make_coded_provider<openai_responses_decoder>(
       std::move(options), "https://api.openai.com/v1", std::move(headers),
       [](const model_request&) { return std::string("/responses"); },
-      [](const model_request& request, const openai_responses_options& o, std::string) {
+      [](const model_request& request, const openai_responses_options& o, const std::string&) {
         return encode_openai_responses_request(request, o);
       },
       std::move(client));

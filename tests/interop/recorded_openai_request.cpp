@@ -119,7 +119,9 @@ void read_effort(const json& recorded, model_request& out) {
 void normalise_content(json& message) {
   auto& content = message["content"];
   if (content.is_string())
-    content = content == "" ? json() : json::array({{{"type", "text"}, {"text", content}}});
+    content = content.get_ref<const std::string&>().empty()
+                  ? json()
+                  : json::array({{{"type", "text"}, {"text", content}}});
   if (content.is_null() || content.empty()) {
     message.erase("content");
     return;

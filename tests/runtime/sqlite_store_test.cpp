@@ -31,8 +31,8 @@ std::shared_ptr<session_store> open_store(const fs::path& path) {
   return *made;
 }
 
-error failure_of(sqlite_options options) {
-  auto made = make_sqlite_store(std::move(options));
+error failure_of(const sqlite_options& options) {
+  auto made = make_sqlite_store(options);
   REQUIRE_FALSE(made);
   return made.failure();
 }
