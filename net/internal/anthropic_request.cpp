@@ -278,7 +278,7 @@ std::string encode_anthropic_content(const content& c) {
 }
 
 std::vector<body_piece> encode_anthropic_request(const model_request& request,
-                                                 const anthropic_options& options, std::string extra) {
+                                                 const anthropic_options& options, const std::string& extra) {
   bool marked = options.cache != anthropic_cache::none;
   const auto& head = *request.head;
   request_pieces pieces(
@@ -287,7 +287,7 @@ std::vector<body_piece> encode_anthropic_request(const model_request& request,
   pieces.add_contents(request.contents, &content_form, encode_anthropic_content);
   if (!request.reminder.empty())
     pieces.add(encode_anthropic_content(make_text(role::user, request.reminder)));
-  pieces.add(std::move(extra));
+  pieces.add(extra);
   return pieces.finish(encode_settings(request, options));
 }
 

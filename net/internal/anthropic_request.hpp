@@ -15,8 +15,9 @@ namespace troupe::net {
 
 // The pieces of the body, valid UTF-8 whatever the contents hold. The order of the keys is tools, system,
 // messages, settings. `extra` is a further message with a comma before it, or empty.
-[[nodiscard]] std::vector<body_piece>
-encode_anthropic_request(const model_request& request, const anthropic_options& options, std::string extra);
+[[nodiscard]] std::vector<body_piece> encode_anthropic_request(const model_request& request,
+                                                               const anthropic_options& options,
+                                                               const std::string& extra);
 
 // The message of one content with a comma before it; empty when there is nothing to send. Thoughts without the
 // service's signature are left out, and so are texts of white space, which it refuses.

@@ -37,8 +37,9 @@ class http_provider final : public model_provider {
     setup.max_event_bytes = service_.max_event_bytes;
     setup.max_resumptions = protocol_->max_resumptions();
     if (setup.max_resumptions > 0)
-      setup.send_again = [this, target, request](std::string extra, std::shared_ptr<http_handler> handler) {
-        return send(target, protocol_->encode(*request, std::move(extra)), std::move(handler));
+      setup.send_again = [this, target, request](const std::string& extra,
+                                                 std::shared_ptr<http_handler> handler) {
+        return send(target, protocol_->encode(*request, extra), std::move(handler));
       };
     auto exchange = std::make_shared<model_exchange>(std::move(setup));
     exchange->open([&] { return send(std::move(target), protocol_->encode(*request, {}), exchange); });

@@ -27,7 +27,7 @@ class model_protocol {
   [[nodiscard]] virtual std::string target(const model_request& request) const = 0;
   // The pieces of the body; `extra` is a message of answer_decoder::resume(), or empty.
   [[nodiscard]] virtual std::vector<body_piece> encode(const model_request& request,
-                                                       std::string extra) const = 0;
+                                                       const std::string& extra) const = 0;
   [[nodiscard]] virtual std::unique_ptr<answer_decoder> make_decoder(const model_request& request) const = 0;
   // How often an answer that the service has paused is resumed within one call.
   [[nodiscard]] virtual std::uint32_t max_resumptions() const { return 0; }
@@ -39,15 +39,15 @@ class coded_protocol final : public model_protocol {
  public:
   using target_function = std::string (*)(const model_request&);
   using encode_function = std::vector<body_piece> (*)(const model_request&, const Options&,
-                                                      std::string extra);
+                                                      const std::string& extra);
 
   coded_protocol(Options options, target_function find_target, encode_function write,
                  std::uint32_t resumptions)
       : options_(std::move(options)), target_(find_target), encode_(write), max_resumptions_(resumptions) {}
 
   std::string target(const model_request& request) const override { return target_(request); }
-  std::vector<body_piece> encode(const model_request& request, std::string extra) const override {
-    return encode_(request, options_, std::move(extra));
+  std::vector<body_piece> encode(const model_request& request, const std::string& extra) const override {
+    return encode_(request, options_, extra);
   }
   std::unique_ptr<answer_decoder> make_decoder(const model_request& request) const override {
     return std::make_unique<Decoder>(request.stream);
