@@ -55,6 +55,8 @@ agent::behavior_type agent::make_behavior() {
 void agent::on_exit() {
   settle({});
   call_.reset();
+  request_.reset();
+  binding_.reset(); // its provider may keep sinks that hold this agent
   stop_tools();
   context_.reset();
 }
