@@ -225,6 +225,15 @@ void canceller::cancel() {
     session_->cancel("user");
 }
 
+setup prepare(const setup_options& options) {
+  auto prepared = make_setup(options);
+  if (!prepared)
+    throw config_error{prepared.failure()};
+  for (const auto& warning : prepared->warnings)
+    print_line(stderr, "troupe: warning: " + warning);
+  return std::move(*prepared);
+}
+
 run_options terminal_run_options(const setup& prepared) {
   run_options options;
   options.busy = prepared.busy;
@@ -284,6 +293,21 @@ int show_run(runtime& rt, run r, const view_options& options, const setup_option
       print_questions(rt, s.id(), setup);
     return left ? exit_needs_input : code;
   }
+}
+
+int show_resumed(setup prepared, run_options options, view_options view, const setup_options& setup,
+                 interrupt& signals) {
+  const auto session = options.session;
+  runtime rt{std::move(prepared.runtime)};
+  auto root = rt.create_deep_agent(std::move(prepared.root));
+  auto cancel = std::make_shared<canceller>();
+  signals.on_signal([cancel] { cancel->cancel(); });
+  auto r = root.resume(std::move(options));
+  cancel->follow(rt.session(session), r);
+  view.resumed = true;
+  const int code = show_run(rt, r, view, setup);
+  signals.on_signal(nullptr);
+  return code;
 }
 
 } // namespace troupe::cli

@@ -44,10 +44,17 @@ class canceller {
   bool wanted_ = false;
 };
 
+// The setup, with its warnings told. Throws config_error.
+[[nodiscard]] setup prepare(const setup_options& options);
+
 // Options of a run that this terminal can serve.
 [[nodiscard]] run_options terminal_run_options(const setup& prepared);
 
 // Follows a run to its end, prints its answer, then waits for background work as the options say. Gives the exit code.
 int show_run(runtime& rt, run r, const view_options& options, const setup_options& setup);
+
+// Goes on with what was under way in options.session and shows it likewise; Ctrl-C cancels it.
+int show_resumed(setup prepared, run_options options, view_options view, const setup_options& setup,
+                 interrupt& signals);
 
 } // namespace troupe::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/net/http_message.hpp>
-#include <troupe/net/internal/base64.hpp>
 #include <troupe/net/proxy.hpp>
+#include <troupe/runtime/base64.hpp>
 
 #include <boost/asio/ip/address.hpp>
 #include <boost/url/parse.hpp>

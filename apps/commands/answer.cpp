@@ -56,27 +56,13 @@ nlohmann::json checked_value(session_store& store, const answer_arguments& argum
 }
 
 int answer(const answer_arguments& arguments, interrupt& signals) {
-  auto prepared = make_setup(arguments.setup);
-  if (!prepared)
-    throw config_error{prepared.failure()};
-  for (const auto& warning : prepared->warnings)
-    print_line(stderr, "troupe: warning: " + warning);
-  auto value = checked_value(*prepared->runtime.store, arguments);
-  auto options = terminal_run_options(*prepared);
+  auto prepared = prepare(arguments.setup);
+  auto value = checked_value(*prepared.runtime.store, arguments);
+  auto options = terminal_run_options(prepared);
   options.session = arguments.session;
   options.take_over = arguments.take_over;
   options.answers.push_back({call_id{arguments.question}, std::move(value)});
-  runtime rt{std::move(prepared->runtime)};
-  auto root = rt.create_deep_agent(std::move(prepared->root));
-  auto cancel = std::make_shared<canceller>();
-  signals.on_signal([cancel] { cancel->cancel(); });
-  auto r = root.resume(std::move(options));
-  cancel->follow(rt.session(arguments.session), r);
-  auto view = arguments.view;
-  view.resumed = true;
-  const int code = show_run(rt, r, view, arguments.setup);
-  signals.on_signal(nullptr);
-  return code;
+  return show_resumed(std::move(prepared), std::move(options), arguments.view, arguments.setup, signals);
 }
 
 } // namespace

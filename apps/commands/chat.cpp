@@ -293,20 +293,16 @@ class conversation {
 };
 
 int chat(const chat_arguments& arguments, interrupt& signals) {
-  auto prepared = make_setup(arguments.setup);
-  if (!prepared)
-    throw config_error{prepared.failure()};
-  for (const auto& warning : prepared->warnings)
-    print_line(stderr, "troupe: warning: " + warning);
-  prepared->runtime.log = make_log(arguments.log_file);
-  auto options = terminal_run_options(*prepared);
+  auto prepared = prepare(arguments.setup);
+  prepared.runtime.log = make_log(arguments.log_file);
+  auto options = terminal_run_options(prepared);
   const bool known = !arguments.session.empty();
   options.session = known ? arguments.session : make_session_id().str();
   options.take_over = arguments.take_over;
   options.answerable = true;
   options.suspend_on_question = false;
-  runtime rt{std::move(prepared->runtime)};
-  auto root = rt.create_deep_agent(std::move(prepared->root));
+  runtime rt{std::move(prepared.runtime)};
+  auto root = rt.create_deep_agent(std::move(prepared.root));
   for (const auto& warning : root.warnings())
     print_line(stderr, "troupe: warning: " + warning);
   const auto session = rt.session(options.session);

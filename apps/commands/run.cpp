@@ -1,6 +1,7 @@
 // troupe run: one run of a root agent.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/runtime/base64.hpp>
 #include <troupe/runtime/file_text.hpp>
 #include <troupe/runtime/json_text.hpp>
 
@@ -56,21 +57,6 @@ std::string read_stdin() {
   return text;
 }
 
-std::string base64(const std::string& bytes) {
-  static constexpr std::string_view letters =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t group = 0;
-    for (std::size_t k = 0; k < 3; ++k)
-      group = group << 8U | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U);
-    for (std::size_t k = 0; k < 4; ++k)
-      text += i + k > bytes.size() ? '=' : letters[group >> (18U - 6U * k) & 0x3FU];
-  }
-  return text;
-}
-
 std::string mime_type(const std::string& path) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 10> known = {
       {{".png", "image/png"},
@@ -100,27 +86,23 @@ part attach(const std::string& path) {
     if (is_valid_utf8(content))
       return {text_part{"Attached file " + std::filesystem::path{path}.filename().string() + ":\n" + content},
               {}};
-    return {data_part{type.empty() ? "application/octet-stream" : type, base64(content), {}}, {}};
+    return {data_part{type.empty() ? "application/octet-stream" : type, encode_base64(content), {}}, {}};
   }
-  return {data_part{type, base64(content), {}}, {}};
+  return {data_part{type, encode_base64(content), {}}, {}};
 }
 
 int run_agent(const run_arguments& arguments, interrupt& signals) {
-  auto prepared = make_setup(arguments.setup);
-  if (!prepared)
-    throw config_error{prepared.failure()};
-  for (const auto& warning : prepared->warnings)
-    print_line(stderr, "troupe: warning: " + warning);
+  auto prepared = prepare(arguments.setup);
   auto prompt = arguments.prompt.empty() ? read_stdin() : arguments.prompt;
-  auto options = terminal_run_options(*prepared);
+  auto options = terminal_run_options(prepared);
   options.session = arguments.session;
   options.take_over = arguments.take_over;
   for (const auto& path : arguments.attachments)
     options.attachments.push_back(attach(path));
   auto log = make_log(arguments.log_file);
-  prepared->runtime.log = log;
-  runtime rt{std::move(prepared->runtime)};
-  auto root = rt.create_deep_agent(std::move(prepared->root));
+  prepared.runtime.log = log;
+  runtime rt{std::move(prepared.runtime)};
+  auto root = rt.create_deep_agent(std::move(prepared.root));
   for (const auto& warning : root.warnings())
     print_line(stderr, "troupe: warning: " + warning);
   for (const auto& skipped : root.skipped())

@@ -36,12 +36,8 @@ struct sessions_arguments {
 };
 
 std::shared_ptr<session_store> store_of(const sessions_arguments& arguments) {
-  auto prepared = make_setup(arguments.setup);
-  if (!prepared)
-    throw config_error{prepared.failure()};
-  for (const auto& warning : prepared->warnings)
-    print_line(stderr, "troupe: warning: " + warning);
-  return prepared->runtime.store;
+  auto prepared = prepare(arguments.setup);
+  return prepared.runtime.store;
 }
 
 template <class T>
@@ -159,25 +155,11 @@ int delete_session(const sessions_arguments& arguments) {
 }
 
 int resume_session(const sessions_arguments& arguments, interrupt& signals) {
-  auto prepared = make_setup(arguments.setup);
-  if (!prepared)
-    throw config_error{prepared.failure()};
-  for (const auto& warning : prepared->warnings)
-    print_line(stderr, "troupe: warning: " + warning);
-  auto options = terminal_run_options(*prepared);
+  auto prepared = prepare(arguments.setup);
+  auto options = terminal_run_options(prepared);
   options.session = arguments.session;
   options.take_over = arguments.take_over;
-  runtime rt{std::move(prepared->runtime)};
-  auto root = rt.create_deep_agent(std::move(prepared->root));
-  auto cancel = std::make_shared<canceller>();
-  signals.on_signal([cancel] { cancel->cancel(); });
-  auto r = root.resume(std::move(options));
-  cancel->follow(rt.session(arguments.session), r);
-  auto view = arguments.view;
-  view.resumed = true;
-  const int code = show_run(rt, r, view, arguments.setup);
-  signals.on_signal(nullptr);
-  return code;
+  return show_resumed(std::move(prepared), std::move(options), arguments.view, arguments.setup, signals);
 }
 
 void add_store_options(CLI::App& command, const std::shared_ptr<sessions_arguments>& arguments) {

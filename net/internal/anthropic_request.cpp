@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/net/internal/anthropic_request.hpp>
-#include <troupe/net/internal/base64.hpp>
 #include <troupe/net/internal/json_writer.hpp>
 #include <troupe/net/internal/part_blob.hpp>
 #include <troupe/net/internal/request_text.hpp>
+#include <troupe/runtime/base64.hpp>
 
 #include <algorithm>
 #include <charconv>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/net/http_tape.hpp>
-#include <troupe/net/internal/base64.hpp>
 #include <troupe/net/internal/recorded_exchange.hpp>
+#include <troupe/runtime/base64.hpp>
 #include <troupe/runtime/json_text.hpp>
 #include <troupe/runtime/sanitizer.hpp>
 

@@ -260,17 +260,57 @@ TEST_CASE("there is nothing to resume in a session that is not there") {
   CHECK(feed->result()->code() == errc::not_found);
 }
 
-TEST_CASE("with a journal the outcome, hints and effects wait until the log is durable") {
+TEST_CASE("with a journal the outcome and the acknowledgement of a hint wait until the log is durable") {
   actor_fixture f{1000, true};
   auto feed = f.start(everything());
-  // The journal's commits are held back: run only agents and the supervisor.
+  int writes = 0;
+  bool told = false;
+  f.breakable->before_append = [&] {
+    ++writes;
+    CHECK_FALSE(feed->result().has_value());
+    CHECK_FALSE(told);
+  };
+  caf::anon_send(f.sessions, actors::steer_agents{f.session, {}, "mind this", "user", [&](const status& s) {
+                                                    CHECK(s.has_value());
+                                                    told = true;
+                                                  }});
+  f.run();
+  CHECK(writes == 1);
+  CHECK(told);
+  told = false;
+  f.answer("root", answer({text_of("first word")}));
   f.answer("root", answer({text_of("done")}));
+  CHECK(writes >= 3);
   CHECK(feed->result().has_value());
   check_log(f);
+  f.breakable->before_append = nullptr;
   f.breakable->broken = true;
   auto broken = f.start(everything(), "again");
   REQUIRE(broken->result().has_value());
   CHECK(broken->result()->code() == errc::store_failed);
+}
+
+TEST_CASE("with a journal a tool that has an effect starts only once its call is durable") {
+  actor_fixture f{1000, true};
+  auto spec = root();
+  int ran = 0;
+  tool_definition change;
+  change.name = "change";
+  change.description = "Changes something.";
+  change.parameters = {{"type", "object"}};
+  change.annotations.runs_inline = true;
+  change.run = [&](const nlohmann::json&, tool_context& context) {
+    ++ran;
+    bool stored = false;
+    for (const auto& call : f.events<tool_call_body>())
+      stored = stored || call.call == context.call;
+    CHECK(stored);
+    return tool_result{"changed", {}, {}};
+  };
+  spec.tools = {std::make_shared<const tool_definition>(change)};
+  f.start(build(spec));
+  f.answer("root", answer({call_of("change")}));
+  CHECK(ran == 1);
 }
 
 TEST_CASE("who opens a session that another engine has open is refused, or takes over as asked") {

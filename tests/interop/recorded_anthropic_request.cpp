@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/net/internal/anthropic_request.hpp>
-#include <troupe/net/internal/base64.hpp>
+#include <troupe/runtime/base64.hpp>
 
 #include "interop/recorded_request.hpp"
 #include "net/conversation.hpp"

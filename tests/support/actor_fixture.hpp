@@ -74,6 +74,8 @@ class breakable_store final : public session_store {
   }
   void close(const session_id& session, std::uint64_t epoch) override { store_->close(session, epoch); }
   std::vector<status> append(std::span<const log_write> writes) override {
+    if (before_append)
+      before_append();
     if (broken)
       return std::vector<status>(writes.size(), error{errc::store_failed, "the disk is full"});
     return store_->append(writes);
@@ -89,7 +91,8 @@ class breakable_store final : public session_store {
   status remove(const session_id& session) override { return store_->remove(session); }
 
   bool broken = false;
-  bool at_once = true; // otherwise the journal writes it
+  std::function<void()> before_append; // what holds before events are written
+  bool at_once = true;                 // otherwise the journal writes it
 
  private:
   std::shared_ptr<session_store> store_ = make_memory_store();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/net/internal/base64.hpp>
+#include <troupe/runtime/base64.hpp>
 
 #include <cstdint>
 
-namespace troupe::net {
+namespace troupe {
 
 namespace {
 
@@ -47,4 +47,4 @@ std::optional<std::string> decode_base64(std::string_view text) {
   return out;
 }
 
-} // namespace troupe::net
+} // namespace troupe
