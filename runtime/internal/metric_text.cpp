@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/runtime/internal/metric_text.hpp>
+#include <troupe/runtime/telemetry/shown_buckets.hpp>
 
 #include <charconv>
 
 namespace troupe::internal {
-namespace {
-
-// 1, 2 and 5 of each decade: every other of the histogram's bounds.
-constexpr bool is_shown(std::size_t bucket) {
-  const auto place = bucket % 6;
-  return place == 0 || place == 2 || place == 4;
-}
-
-} // namespace
 
 metric_text& metric_text::family(const char* name, const char* help, const char* type) {
   name_ = name;
@@ -71,16 +63,13 @@ metric_text& metric_text::value(labels of, double n) {
 }
 
 metric_text& metric_text::spread(labels of, const latency_histogram& times) {
+  const shown_buckets shown{times};
   std::uint64_t below = 0;
-  for (std::size_t i = 0; i < latency_histogram::bounds.size(); ++i) {
-    below += times.counts[i];
-    if (!is_shown(i))
-      continue;
+  for (std::size_t i = 0; i < shown_buckets::bounds; ++i) {
+    below += shown.counts[i];
     char bound[32];
     const auto end =
-        std::to_chars(bound, bound + sizeof bound, static_cast<double>(latency_histogram::bounds[i]) / 1e6,
-                      std::chars_format::fixed)
-            .ptr;
+        std::to_chars(bound, bound + sizeof bound, shown_buckets::bound(i), std::chars_format::fixed).ptr;
     begin("_bucket", of, {bound, static_cast<std::size_t>(end - bound)});
     number(below);
     out_ += '\n';
