@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
-#include <iterator>
 #include <map>
 #include <mutex>
 #include <string>
@@ -18,6 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr std::size_t max_batch_bytes = 4 * 1024 * 1024; // of spans, but for the last one
 constexpr auto last_pull_pause = 50ms; // between the pulls of stop(): agents that have just ended are told of
 constexpr int last_pulls = 4;          // at most; two at the least
 
@@ -197,20 +197,31 @@ class otlp_exporter::worker : public std::enable_shared_from_this<worker> {
   }
 
   void enqueue(std::vector<trace_span> spans) {
-    const auto room = options_.max_queue - std::min(options_.max_queue, queue_.size());
-    const auto taken = std::min(room, spans.size());
-    counts_.spans_dropped += spans.size() - taken;
-    std::move(spans.begin(), spans.begin() + static_cast<std::ptrdiff_t>(taken), std::back_inserter(queue_));
+    for (auto& span : spans) {
+      const auto bytes = approximate_bytes(span);
+      if (queue_.size() >= options_.max_queue || queue_bytes_ + bytes > options_.max_queue_bytes) {
+        ++counts_.spans_dropped;
+        continue;
+      }
+      queue_bytes_ += bytes;
+      queue_.push_back(std::move(span));
+    }
   }
 
   void send_spans() {
     if (sending_ || queue_.empty() || over_)
       return;
     sending_ = true;
-    batch_ = std::min(queue_.size(), options_.max_batch);
-    const auto end = queue_.begin() + static_cast<std::ptrdiff_t>(batch_);
-    const std::vector<trace_span> spans{std::move_iterator{queue_.begin()}, std::move_iterator{end}};
-    queue_.erase(queue_.begin(), end);
+    std::vector<trace_span> spans;
+    for (std::size_t bytes = 0;
+         !queue_.empty() && spans.size() < options_.max_batch && bytes < max_batch_bytes;) {
+      const auto taken = approximate_bytes(queue_.front());
+      bytes += taken;
+      queue_bytes_ -= taken;
+      spans.push_back(std::move(queue_.front()));
+      queue_.pop_front();
+    }
+    batch_ = spans.size();
     traces_->post(otlp_traces(options_.resource, spans), batch_);
   }
 
@@ -330,6 +341,7 @@ class otlp_exporter::worker : public std::enable_shared_from_this<worker> {
   std::condition_variable changed_;
   trace_builder builder_;
   std::deque<trace_span> queue_;
+  std::size_t queue_bytes_ = 0;
   otlp_exporter_counts counts_;
   std::uint64_t position_;
   std::size_t batch_ = 0;   // spans that are being sent

@@ -1,7 +1,8 @@
 // Sends what agents do to an OpenTelemetry collector: spans as they end, metrics every few seconds (OTLP/HTTP, JSON).
 //
 // It asks the engine for its recent events, never twice at a time, folds them into spans (trace_builder.hpp) and posts
-// them; nothing waits for it. At most `max_queue` spans wait for the collector, what is too many is dropped and counted.
+// them; nothing waits for it. At most `max_queue` spans of about `max_queue_bytes` wait for the collector, what is too many is dropped and
+// counted.
 // Events that the engine could not keep for so long are counted too; spans that miss their end are closed at stop().
 //
 // Ownership: engine and timer outlive the exporter's stop(). Thread-safe. Work is done on the timer's threads, one piece
@@ -37,7 +38,8 @@ struct otlp_exporter_options {
   std::chrono::milliseconds pull_every{500};
   std::chrono::milliseconds metrics_every{15'000};
   std::size_t max_queue = 16'384; // spans
-  std::size_t max_batch = 512;    // in one request
+  std::size_t max_queue_bytes = 64 * 1024 * 1024;
+  std::size_t max_batch = 512; // in one request
   std::uint32_t max_tries = 5;
   std::chrono::milliseconds retry_delay{1'000};
   log_sink log{};                          // told when sending begins to fail, and when it works again

@@ -18,7 +18,7 @@ std::string shown_arguments(std::string_view text, std::size_t max_bytes) {
 }
 
 captured_message::captured_message(std::string_view role, std::size_t max_bytes)
-    : role_(role), left_(max_bytes) {}
+    : role_(role), max_(max_bytes), left_(max_bytes) {}
 
 void captured_message::add(const char* type, std::string_view text) {
   if (left_ == 0)

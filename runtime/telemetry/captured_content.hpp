@@ -34,11 +34,13 @@ class captured_message {
   // [{"role": …, "parts": […]}]
   [[nodiscard]] std::string text() const;
   [[nodiscard]] bool empty() const noexcept { return parts_.empty(); }
+  [[nodiscard]] std::size_t bytes() const noexcept { return max_ - left_; } // of the texts
 
  private:
   void add(const char* type, std::string_view text);
 
   std::string role_;
+  std::size_t max_;
   std::size_t left_;
   nlohmann::json parts_ = nlohmann::json::array();
 };

@@ -85,6 +85,7 @@ struct trace_builder::agent_part {
 
 struct trace_builder::open_span {
   std::uint64_t age = 0;
+  std::size_t bytes = 0; // that are counted for it
   trace_span span;
   std::unique_ptr<agent_part> agent; // null: it is a tool call
 };
@@ -260,17 +261,21 @@ void trace_builder::note_answer(const event& e) {
   auto& said = agent->agent->said;
   if (!said)
     return;
+  const auto before = said->bytes();
   if (const auto* text = e.as<model_text_body>())
     said->add_text(text->text);
   else if (const auto* thought = e.as<thought_body>())
     said->add_thought(thought->text);
   else if (const auto* call = e.as<tool_call_body>())
     said->add_call(call->call.str(), call->name, call->arguments);
+  grow(*agent, said->bytes() - before);
 }
 
 void trace_builder::finish_chat(open_span& agent) {
   auto chat = std::exchange(agent.agent->chat, std::nullopt);
   auto said = std::exchange(agent.agent->said, std::nullopt);
+  if (said)
+    shrink(agent, said->bytes());
   if (!chat)
     return;
   if (said && !said->empty())
@@ -319,6 +324,7 @@ void trace_builder::end_call(const event& e, const tool_result_body& result) {
   const bool is_known = found != open_.end();
   auto span = is_known ? std::move(found->second.span) : call_span(e, result.call, result.name);
   if (is_known) {
+    shrink(found->second, found->second.bytes);
     by_age_.erase(found->second.age);
     open_.erase(found);
   } else {
@@ -345,10 +351,12 @@ void trace_builder::add_note(const event& e, std::string_view name, attribute_li
   auto* agent = agent_of(e);
   if (agent == nullptr)
     return;
-  if (agent->span.events.size() < options_.max_events)
-    agent->span.events.push_back({e.time, name, std::move(attributes)});
-  else
+  if (agent->span.events.size() >= options_.max_events) {
     ++agent->span.dropped_events;
+    return;
+  }
+  grow(*agent, sizeof(span_event) + approximate_bytes(attributes));
+  agent->span.events.push_back({e.time, name, std::move(attributes)});
 }
 
 void trace_builder::note(const event& e) {
@@ -363,6 +371,7 @@ void trace_builder::note(const event& e) {
     captured_message asked{"user", options_.max_content_bytes};
     asked.add(*user->content);
     put(agent->span, otel::input_messages, asked.text());
+    grow(*agent, asked.bytes());
   } else if (const auto* warning = e.as<warning_body>()) {
     add_note(e, otel::event_warning,
              {{otel::error_type, std::string{to_string(warning->code)}},
@@ -408,13 +417,27 @@ trace_builder::open_span& trace_builder::open(trace_span span, std::unique_ptr<a
   const auto age = next_age_++;
   auto id = span.span_id;
   by_age_.emplace(age, id);
-  return open_.insert_or_assign(std::move(id), open_span{age, std::move(span), std::move(agent)})
-      .first->second;
+  const auto bytes = approximate_bytes(span);
+  auto& one = open_.insert_or_assign(std::move(id), open_span{age, 0, std::move(span), std::move(agent)})
+                  .first->second;
+  grow(one, bytes);
+  return one;
+}
+
+void trace_builder::grow(open_span& one, std::size_t bytes) {
+  one.bytes += bytes;
+  open_bytes_ += bytes;
+}
+
+void trace_builder::shrink(open_span& one, std::size_t bytes) {
+  one.bytes -= bytes;
+  open_bytes_ -= bytes;
 }
 
 void trace_builder::close(found_span which) {
   if (which->second.agent)
     finish_chat(which->second);
+  shrink(which->second, which->second.bytes);
   by_age_.erase(which->second.age);
   finished_.push_back(std::move(which->second.span));
   open_.erase(which);
@@ -430,7 +453,7 @@ void trace_builder::close_incomplete(found_span which) {
 }
 
 void trace_builder::make_room() {
-  while (!by_age_.empty() && open_.size() >= options_.max_open) {
+  while (!by_age_.empty() && (open_.size() >= options_.max_open || open_bytes_ >= options_.max_open_bytes)) {
     close_incomplete(open_.find(by_age_.begin()->second));
     ++closed_early_;
   }

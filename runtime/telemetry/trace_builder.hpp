@@ -10,7 +10,7 @@
 // What is said is in no attribute unless `capture_content` is set; then it is masked and cut. Reasons of failures are
 // masked and always there.
 //
-// Bounds: `max_open` spans are open at a time; beyond it the oldest ends as incomplete (troupe.incomplete) and is counted.
+// Bounds: `max_open` spans are open at a time, of about `max_open_bytes`; beyond that the oldest ends as incomplete (troupe.incomplete) and is counted.
 // An agent whose start was not seen (a session that goes on in a new process) gets a span that begins with the first
 // event of it that tells of work, marked troupe.resumed; not any more once spans were closed for want of room, since they
 // would come twice. Spans that are finished wait in memory until they are taken.
@@ -44,6 +44,7 @@ struct trace_options {
   std::string seed; // of the engine; see make_trace_seed
   bool capture_content = false;
   std::size_t max_open = 65'536;                               // spans
+  std::size_t max_open_bytes = 64 * 1024 * 1024;               // of them, about
   std::size_t max_events = 128;                                // of one span; the rest is counted
   std::size_t max_content_bytes = 16 * 1024;                   // of one attribute
   std::function<traced_model(const std::string& id)> model_of; // empty: ids stand for themselves
@@ -88,6 +89,8 @@ class trace_builder {
   open_span* adopt(const event& e);
   open_span& open(trace_span span, std::unique_ptr<agent_part> agent = nullptr);
   void finish_chat(open_span& agent);
+  void grow(open_span& one, std::size_t bytes);
+  void shrink(open_span& one, std::size_t bytes);
   void close(found_span which);
   void close_incomplete(found_span which);
   void make_room();
@@ -102,6 +105,7 @@ class trace_builder {
   std::unordered_map<std::string, open_span> open_; // by span id
   std::map<std::uint64_t, std::string> by_age_;     // the same
   std::uint64_t next_age_ = 0;
+  std::size_t open_bytes_ = 0;
   std::uint64_t closed_early_ = 0;
   timestamp newest_{};
   std::vector<trace_span> finished_;

@@ -7,6 +7,7 @@
 
 #include <troupe/messages/event.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -50,5 +51,9 @@ struct trace_span {
   span_status status = span_status::unset;
   std::string status_message{};
 };
+
+// About what they take in memory.
+[[nodiscard]] std::size_t approximate_bytes(const attribute_list& attributes);
+[[nodiscard]] std::size_t approximate_bytes(const trace_span& span);
 
 } // namespace troupe

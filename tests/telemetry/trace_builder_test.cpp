@@ -228,6 +228,30 @@ TEST_CASE("Beyond the bound the oldest span is closed, counted, and does not com
                                      "  chat 35-40\n");
 }
 
+TEST_CASE("Open spans have a bound in bytes, which closed ones give back") {
+  auto options = seeded();
+  options.capture_content = true;
+  options.max_open_bytes = 20'000;
+  trace_builder builder{options};
+  span_log log;
+  log.starts(root, 0);
+  for (int i = 0; i < 100; ++i) {
+    const auto call = "c0-0-" + std::to_string(i);
+    log.calls(root, i, call, "a", "{\"text\":\"" + std::string(8'000, 'x') + "\"}");
+    if (i < 90)
+      log.result(root, i, call, "a");
+  }
+  std::size_t most = 0;
+  for (const auto& e : log.events) {
+    builder.add(*e);
+    most = std::max(most, builder.open());
+    if (e->time < timestamp{std::chrono::milliseconds{90}})
+      CHECK(builder.closed_early() == 0);
+  }
+  CHECK(most <= 4);
+  CHECK(builder.closed_early() >= 7);
+}
+
 TEST_CASE("An agent that an earlier process started gets a span from where it goes on") {
   span_log log;
   log.result(root, 100, "c0-3-0", "slow", 30);
