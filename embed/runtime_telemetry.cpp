@@ -18,7 +18,7 @@ constexpr std::chrono::seconds first_answer{1};
 std::uint64_t position_of(engine& of) {
   auto answer = std::make_shared<std::promise<std::uint64_t>>();
   auto position = answer->get_future();
-  of.recent({}, [answer](std::shared_ptr<const recent_events> came) {
+  of.recent({}, [answer](const std::shared_ptr<const recent_events>& came) {
     answer->set_value(came == nullptr ? 0 : came->position);
   });
   return position.wait_for(first_answer) == std::future_status::ready ? position.get() : 0;

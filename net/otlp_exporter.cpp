@@ -67,11 +67,11 @@ class otlp_exporter::worker : public std::enable_shared_from_this<worker> {
       auto made = channel_options(**target, options_);
       if (!made)
         return std::move(made).failure();
-      *channel = std::make_shared<otlp_channel>(client, clock_, *std::move(made),
-                                                [weak = weak_from_this(), sent = sent](otlp_outcome o) {
-                                                  if (auto alive = weak.lock())
-                                                    ((*alive).*sent)(std::move(o));
-                                                });
+      *channel = std::make_shared<otlp_channel>(
+          client, clock_, *std::move(made), [weak = weak_from_this(), sent = sent](const otlp_outcome& o) {
+            if (auto alive = weak.lock())
+              ((*alive).*sent)(o);
+          });
     }
     if (traces_)
       pull();
@@ -368,8 +368,9 @@ otlp_exporter::~otlp_exporter() {
   worker_->stop(0ms);
 }
 
-result<std::unique_ptr<otlp_exporter>> otlp_exporter::make(std::shared_ptr<http_client> client, timer& clock,
-                                                           engine& of, otlp_exporter_options options) {
+result<std::unique_ptr<otlp_exporter>> otlp_exporter::make(const std::shared_ptr<http_client>& client,
+                                                           timer& clock, engine& of,
+                                                           otlp_exporter_options options) {
   auto made = std::make_shared<worker>(clock, of, std::move(options));
   if (auto begun = made->begin(client); !begun)
     return begun.failure();

@@ -58,7 +58,7 @@ class otlp_exporter {
  public:
   // Begins at once. Fails with bad_config when a URL or header cannot be used.
   [[nodiscard]] static result<std::unique_ptr<otlp_exporter>>
-  make(std::shared_ptr<http_client> client, timer& clock, engine& of, otlp_exporter_options options);
+  make(const std::shared_ptr<http_client>& client, timer& clock, engine& of, otlp_exporter_options options);
 
   // stop() without time to flush.
   ~otlp_exporter();

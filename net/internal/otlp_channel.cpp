@@ -87,7 +87,7 @@ otlp_outcome outcome_of_failure(const otlp_channel::answer& got, std::uint64_t i
 } // namespace
 
 otlp_channel::otlp_channel(std::shared_ptr<http_client> client, timer& clock, otlp_channel_options options,
-                           std::function<void(otlp_outcome)> done)
+                           std::function<void(const otlp_outcome&)> done)
     : client_(std::move(client)), clock_(clock), options_(std::move(options)), done_(std::move(done)) {}
 
 void otlp_channel::post(std::string body, std::uint64_t items) {
@@ -146,7 +146,7 @@ void otlp_channel::take(const answer& got) {
                                                 : outcome_of_failure(got, items_);
     body_.reset();
   }
-  done_(std::move(out));
+  done_(out);
 }
 
 } // namespace troupe::net

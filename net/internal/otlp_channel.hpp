@@ -42,7 +42,7 @@ struct otlp_outcome {
 class otlp_channel : public std::enable_shared_from_this<otlp_channel> {
  public:
   otlp_channel(std::shared_ptr<http_client> client, timer& clock, otlp_channel_options options,
-               std::function<void(otlp_outcome)> done);
+               std::function<void(const otlp_outcome&)> done);
 
   // Not while one is under way.
   void post(std::string body, std::uint64_t items);
@@ -64,7 +64,7 @@ class otlp_channel : public std::enable_shared_from_this<otlp_channel> {
   const std::shared_ptr<http_client> client_;
   timer& clock_;
   const otlp_channel_options options_;
-  const std::function<void(otlp_outcome)> done_;
+  const std::function<void(const otlp_outcome&)> done_;
 
   std::mutex mutex_; // guards what follows
   std::shared_ptr<const std::string> body_;
