@@ -96,7 +96,8 @@ class otlp_exporter::worker : public std::enable_shared_from_this<worker> {
     over_ = true;
     // A call of the engine that has begun ends before the engine may.
     changed_.wait(lock, [this] { return calls_ == 0; });
-    counts_.spans_dropped += queue_.size() + (sending_ ? batch_ : 0);
+    const auto lost = queue_.size() + (sending_ ? batch_ : 0);
+    counts_.spans_dropped += lost;
     queue_.clear();
     digest_.reset();
     send_metrics_.reset();
@@ -104,6 +105,9 @@ class otlp_exporter::worker : public std::enable_shared_from_this<worker> {
     for (const auto& channel : {traces_, metrics_})
       if (channel)
         channel->cancel();
+    if (lost > 0 && options_.log)
+      options_.log(log_level::warning, "Telemetry is lost. The collector did not take the last " +
+                                           std::to_string(lost) + " spans in time.");
   }
 
   [[nodiscard]] otlp_exporter_counts counts() const {

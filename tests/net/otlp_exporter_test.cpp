@@ -253,6 +253,8 @@ TEST_CASE("stop does not wait for a collector that is not there") {
   c.stop(50ms);
   CHECK(c.exporter->counts().spans_dropped == 1);
   CHECK(c.exporter->counts().spans_sent == 0);
+  REQUIRE(c.logged.size() == 1);
+  CHECK(c.logged[0] == "warning: Telemetry is lost. The collector did not take the last 1 spans in time.");
 }
 
 TEST_CASE("An engine that has ended is left alone") {
