@@ -78,7 +78,11 @@ struct trace_builder::agent_part {
   std::string parent_call;
   bool background = false;
   usage used{};
-  std::vector<std::string> calls{}; // span ids of tool calls that were open not long ago
+  // Span ids of tool calls that were open not long ago. Those that have ended go when it has grown to twice its size.
+  struct {
+    std::vector<std::string> ids{};
+    std::size_t prune_at = 64;
+  } calls{};
   std::optional<trace_span> chat{}; // of the newest answer, while pieces of it may come
   std::optional<captured_message> said{};
 };
@@ -182,7 +186,7 @@ void trace_builder::end_agent(const event& e, const agent_ended_body& ended) {
   add_outcome(span, ended.outcome);
   if (agent.agent->background && !agent.agent->parent_call.empty() && ended_tasks_.size() < options_.max_open)
     ended_tasks_.insert_or_assign(key_of(e, e.origin->parent_call), span_link{span.trace_id, span.span_id});
-  for (const auto& call : std::exchange(agent.agent->calls, {}))
+  for (const auto& call : std::exchange(agent.agent->calls.ids, {}))
     if (auto open_call = open_.find(call); open_call != open_.end())
       close_incomplete(open_call);
   close(found);
@@ -310,8 +314,11 @@ void trace_builder::begin_call(const event& e, const tool_call_body& call) {
   if (auto before = open_.find(span.span_id); before != open_.end())
     close_incomplete(before);
   if (auto* agent = agent_of(e)) {
-    auto& calls = agent->agent->calls;
-    std::erase_if(calls, [this](const std::string& known) { return !open_.contains(known); });
+    auto& [calls, prune_at] = agent->agent->calls;
+    if (calls.size() >= prune_at) {
+      std::erase_if(calls, [this](const std::string& known) { return !open_.contains(known); });
+      prune_at = std::max(prune_at, 2 * calls.size());
+    }
     calls.push_back(span.span_id);
   }
   open(std::move(span));
