@@ -43,6 +43,13 @@ struct session_config {
   std::chrono::milliseconds question_timeout = std::chrono::hours{24 * 7};
 };
 
+struct telemetry_config {
+  std::string otlp_endpoint; // base URL of a collector; empty: the environment's
+  std::string service_name;
+  bool capture_content = false;
+  std::string events_file; // relative to the config file
+};
+
 struct config {
   std::string name = "root";
   std::string description;
@@ -69,6 +76,7 @@ struct config {
   run_limits run;      // of a run over all its agents
   compaction_rule compaction;
   session_config session;
+  telemetry_config telemetry;
 };
 
 // The config holds what was sound; use it only when there is no error among the issues.
