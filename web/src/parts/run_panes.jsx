@@ -1,0 +1,68 @@
+// Tree, timeline and selected agent, side by side.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { exact } from '../model/format.js';
+import { marksOf } from '../model/timeline.js';
+import { flatten, parentsOfActive, treeFilter } from '../model/tree.js';
+import { AgentTree, rowHeight } from './agent_tree.jsx';
+import { Inspector } from './inspector.jsx';
+import { Timeline } from './timeline.jsx';
+
+const choices = [['all', 'All'], ['active', 'Active'], ['failed', 'Failed'], ['done', 'Ended']];
+
+export function RunPanes({ session, agents, now, agent, select, events, eventsVersion, status, streams, canAct, questions, loading = false, replay = null }) {
+  const [folded, setFolded] = useState(new Set());
+  const [text, setText] = useState('');
+  const [only, setOnly] = useState('all');
+  const [scrollTop, setScrollTop] = useState(0);
+  const tree = useRef(null);
+  const zoom = useRef(null);
+  const rows = flatten(agents, folded, treeFilter(text, only));
+  const parents = parentsOfActive(agents);
+  const chosen = agents.get(agent);
+  const toggle = (number, open) => {
+    const next = new Set(folded);
+    if (open) next.add(number);
+    else next.delete(number);
+    setFolded(next);
+  };
+  const key = (event) => {
+    switch (event.key) {
+      case '+': zoom.current?.in(); return true;
+      case '-': zoom.current?.out(); return true;
+      case '0': zoom.current?.all(); return true;
+      case ' ': if (replay) replay.play(!replay.playing.value); return Boolean(replay);
+      default: return false;
+    }
+  };
+  useEffect(() => {
+    tree.current?.focus({ preventScroll: true });
+  }, []);
+  return (
+    <div class="panes">
+      <section class="tree" aria-label="Tree of agents">
+        <header class="pane-head">
+          <input type="search" data-filter="" aria-label="Filter the agents" placeholder="Filter agents" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+          <span class="choices small" role="group" aria-label="Which agents">
+            {choices.map(([name, title]) => (
+              <button key={name} type="button" class={only === name ? 'chosen' : ''} aria-pressed={only === name} onClick={() => setOnly(name)}>{title}</button>
+            ))}
+          </span>
+        </header>
+        <div class="list-head tree-grid" aria-hidden="true">
+          <span>{exact(rows.length)} {rows.length === agents.size ? (agents.size === 1 ? 'agent' : 'agents') : `of ${exact(agents.size)}`}</span>
+          <span>Activity</span>
+          <span class="figure" title="Tokens of the agent">Tokens</span>
+          <span class="figure" title="Tokens of the agent and all below it">All</span>
+          <span class="figure">Time</span>
+        </div>
+        {rows.length === 0 ? (
+          <p class="empty">{loading ? 'Loading …' : agents.size ? 'No agent fits the filter.' : 'No agents yet.'}</p>
+        ) : (
+          <AgentTree rows={rows} selected={agent} now={now} parents={parents} session={session} canAct={canAct} select={select} toggle={toggle} scroller={tree} onScroll={(view) => setScrollTop(view.top)} onKey={key} />
+        )}
+      </section>
+      <Timeline rows={rows} rowHeight={rowHeight} agents={agents} now={now} selected={agent} marks={marksOf(events)} select={select} tree={tree} scrollTop={scrollTop} commands={zoom} />
+      <Inspector agent={chosen} session={session} now={now} events={events} version={eventsVersion} status={status} streams={streams} canAct={canAct} waiting={canAct && questions.some((question) => question.agent === agent)} />
+    </div>
+  );
+}
