@@ -5,6 +5,7 @@ import { Announcer } from './parts/announcer.jsx';
 import { Dialogs } from './parts/dialogs.jsx';
 import { Notes } from './parts/notes.jsx';
 import { TopBar } from './parts/top_bar.jsx';
+import { isTyping } from './parts/view_keys.jsx';
 import { followThis, loggedOut } from './state/live_state.js';
 import { dialog, go, hashOf, openDialog, route } from './state/page.js';
 import { ActivityView } from './views/activity.jsx';
@@ -15,8 +16,6 @@ import { RunView } from './views/run.jsx';
 import { SessionsView } from './views/sessions.jsx';
 
 const shown = { now: NowView, run: RunView, activity: ActivityView, models: ModelsView, sessions: SessionsView };
-
-const isTyping = (target) => target.closest?.('input, textarea, select, [contenteditable]');
 
 function keys(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;

@@ -1,9 +1,9 @@
 // Untrusted text made visible: control characters and characters that change the direction of text become escapes.
 
-// C0 without tab and newline, DEL, C1; bidi marks, embeddings, overrides and isolates; zero-width and invisible ones;
-// line separators; the byte order mark; lone surrogates; tags.
+// C0 without tab and newline, DEL, C1; bidi marks, embeddings, overrides and isolates; invisible ones (but not the
+// joiners, which scripts and emoji need); line separators; the byte order mark; lone surrogates; tags.
 const hidden =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]|\udb40[\udc00-\udc7f]/g;
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]|\udb40[\udc00-\udc7f]/g;
 
 const escapeOf = (text) => `\\u{${text.codePointAt(0).toString(16)}}`;
 

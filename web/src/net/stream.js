@@ -5,9 +5,11 @@ import { backoff } from '../model/backoff.js';
 // Vitals come once a second: this long without a word, the connection is dead.
 const silence = 15_000;
 
+const realTimers = { set: (what, wait) => setTimeout(what, wait), clear: (timer) => clearTimeout(timer) };
+
 export class Stream {
-  constructor({ onMessage, onState, check, socket = WebSocket, address = defaultAddress }) {
-    Object.assign(this, { onMessage, onState, check, socket, address });
+  constructor({ onMessage, onState, check, socket = WebSocket, address = defaultAddress, timers = realTimers }) {
+    Object.assign(this, { onMessage, onState, check, socket, address, timers });
     this.wanted = {};
     this.cursor = null;
     this.attempt = 0;
@@ -21,8 +23,8 @@ export class Stream {
 
   stop() {
     this.closed = true;
-    clearTimeout(this.timer);
-    clearTimeout(this.watch);
+    this.timers.clear(this.timer);
+    this.timers.clear(this.watch);
     this.drop();
   }
 
@@ -36,7 +38,7 @@ export class Stream {
 
   retryNow() {
     if (this.live || this.closed) return;
-    clearTimeout(this.timer);
+    this.timers.clear(this.timer);
     this.attempt = 0;
     this.drop();
     this.open();
@@ -73,8 +75,8 @@ export class Stream {
   }
 
   heard() {
-    clearTimeout(this.watch);
-    this.watch = setTimeout(() => this.lost(), silence);
+    this.timers.clear(this.watch);
+    this.watch = this.timers.set(() => this.lost(), silence);
   }
 
   drop() {
@@ -89,14 +91,14 @@ export class Stream {
   }
 
   lost() {
-    clearTimeout(this.watch);
+    this.timers.clear(this.watch);
     this.drop();
     if (this.closed) return;
     const wait = backoff(this.attempt++);
     this.onState({ state: 'waiting', attempt: this.attempt, retryAt: Date.now() + wait });
     // A WebSocket does not tell why it was refused; a call does, and leads to the login.
     this.check();
-    this.timer = setTimeout(() => this.open(), wait);
+    this.timer = this.timers.set(() => this.open(), wait);
   }
 }
 

@@ -58,19 +58,15 @@ function AgentRow({ row, index, place, active, now, parents, session, canAct, ch
   );
 }
 
-export function AgentTree({ rows, selected, now, parents, session, canAct, select, toggle, scroller, onScroll, onKey }) {
+export function AgentTree({ rows, selected, now, parents, session, canAct, select, toggle, scroller, onScroll }) {
   const active = rows.findIndex((row) => row.agent.number === selected);
   const keys = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target !== event.currentTarget) return;
     const found = treeKey(event.key, rows, Math.max(0, active));
-    const agent = rows[active]?.agent;
     if (found?.index !== undefined && rows[found.index]) select(rows[found.index].agent.number);
     else if (found?.fold !== undefined) toggle(found.fold, true);
     else if (found?.unfold !== undefined) toggle(found.unfold, false);
-    else if (agent && canAct && !isEnded(agent.state) && (event.key === 's' || event.key === 'c'))
-      openDialog({ type: event.key === 's' ? 'steer' : 'cancel', session, agent: agent.number, name: agent.name });
-    else if (event.key === 'a' && canAct) openDialog({ type: 'answer', session });
-    else if (!onKey?.(event)) return;
+    else return;
     event.preventDefault();
   };
   return (

@@ -3,9 +3,12 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { exact } from '../model/format.js';
 import { marksOf } from '../model/timeline.js';
 import { flatten, parentsOfActive, treeFilter } from '../model/tree.js';
+import { isEnded } from '../model/states.js';
+import { openDialog } from '../state/page.js';
 import { AgentTree, rowHeight } from './agent_tree.jsx';
 import { Inspector } from './inspector.jsx';
 import { Timeline } from './timeline.jsx';
+import { useViewKeys } from './view_keys.jsx';
 
 const choices = [['all', 'All'], ['active', 'Active'], ['failed', 'Failed'], ['done', 'Ended']];
 
@@ -25,15 +28,19 @@ export function RunPanes({ session, agents, now, agent, select, events, eventsVe
     else next.delete(number);
     setFolded(next);
   };
-  const key = (event) => {
+  useViewKeys((event) => {
+    const acts = canAct && chosen && !isEnded(chosen.state);
     switch (event.key) {
+      case 's': if (acts) openDialog({ type: 'steer', session, agent, name: chosen.name }); return true;
+      case 'c': if (acts) openDialog({ type: 'cancel', session, agent, name: chosen.name }); return true;
+      case 'a': if (canAct && questions.length) openDialog({ type: 'answer', session }); return true;
       case '+': zoom.current?.in(); return true;
       case '-': zoom.current?.out(); return true;
       case '0': zoom.current?.all(); return true;
       case ' ': if (replay) replay.play(!replay.playing.value); return Boolean(replay);
       default: return false;
     }
-  };
+  });
   useEffect(() => {
     tree.current?.focus({ preventScroll: true });
   }, []);
@@ -58,7 +65,7 @@ export function RunPanes({ session, agents, now, agent, select, events, eventsVe
         {rows.length === 0 ? (
           <p class="empty">{loading ? 'Loading …' : agents.size ? 'No agent fits the filter.' : 'No agents yet.'}</p>
         ) : (
-          <AgentTree rows={rows} selected={agent} now={now} parents={parents} session={session} canAct={canAct} select={select} toggle={toggle} scroller={tree} onScroll={(view) => setScrollTop(view.top)} onKey={key} />
+          <AgentTree rows={rows} selected={agent} now={now} parents={parents} session={session} canAct={canAct} select={select} toggle={toggle} scroller={tree} onScroll={(view) => setScrollTop(view.top)} />
         )}
       </section>
       <Timeline rows={rows} rowHeight={rowHeight} agents={agents} now={now} selected={agent} marks={marksOf(events)} select={select} tree={tree} scrollTop={scrollTop} commands={zoom} />

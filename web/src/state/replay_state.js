@@ -1,5 +1,5 @@
 // A session's log, played: where it stands, and the tree at that place.
-import { effect, signal } from '@preact/signals';
+import { effect, signal, untracked } from '@preact/signals';
 import { eventsUntil, makeReplay, replayTo } from '../model/replay.js';
 import { topic } from './draw.js';
 import { openSessionLog } from './session_log.js';
@@ -20,7 +20,7 @@ export function openReplay(session) {
 
   // A log that has been read stands at its end.
   const undo = effect(() => {
-    if (!source.status.value.loading) seek(events.length);
+    if (!source.status.value.loading) untracked(() => seek(events.length));
   });
 
   function seek(count) {

@@ -11,6 +11,7 @@ import { Figures } from '../parts/figures.jsx';
 import { StartBox } from '../parts/start_box.jsx';
 import { StateSign } from '../parts/state_sign.jsx';
 import { Line } from '../parts/text.jsx';
+import { useViewKeys } from '../parts/view_keys.jsx';
 import { VirtualList } from '../parts/virtual_list.jsx';
 import { connection, live, nowMicros, second, sessionsVersion } from '../state/live_state.js';
 import { attempt, go, openDialog } from '../state/page.js';
@@ -123,13 +124,20 @@ export function NowView() {
       case 'Home': move(-1, 1); break;
       case 'End': move(rows.length, -1); break;
       case 'Enter': if (row) go(runHash(row.session)); break;
-      case 's': if (row && !isOver(row)) openDialog({ type: 'steer', session: row.session }); break;
-      case 'c': if (row && !isOver(row)) openDialog({ type: 'cancel', session: row.session }); break;
-      case 'a': if (row?.questions?.length) openDialog({ type: 'answer', session: row.session }); break;
       default: return;
     }
     event.preventDefault();
   };
+  useViewKeys((event) => {
+    const row = rows[active]?.row;
+    const asking = row?.questions?.length ? row : rows.find((each) => each.row?.questions?.length)?.row;
+    switch (event.key) {
+      case 's': if (row && !isOver(row)) openDialog({ type: 'steer', session: row.session }); return true;
+      case 'c': if (row && !isOver(row)) openDialog({ type: 'cancel', session: row.session }); return true;
+      case 'a': if (asking) openDialog({ type: 'answer', session: asking.session }); return true;
+      default: return false;
+    }
+  });
   const totals = live.totals;
   return (
     <>
