@@ -55,7 +55,7 @@ foreach(path ${paths})
   set(symbol "troupe_web_asset_${number}")
   string(APPEND bytes "  .global ${symbol}\n${symbol}:\n  .incbin \"${packed}\"\n")
   string(APPEND declarations "extern const std::byte ${symbol}[${size}];\n")
-  string(APPEND rows "    {\"${path}\", \"${mime}\", \"\\\"${hash}\\\"\", ${symbol}, ${immutable}},\n")
+  string(APPEND rows "    {\"${path}\", \"${mime}\", \"${hash}\", ${symbol}, ${immutable}},\n")
   math(EXPR number "${number} + 1")
 endforeach()
 

@@ -15,7 +15,7 @@ namespace troupe::web {
 struct asset {
   std::string_view path; // begins with '/'
   std::string_view mime; // with its charset where it is text
-  std::string_view etag; // quoted, as it stands in the header; strong
+  std::string_view etag; // strong; without its quotes
   std::span<const std::byte> gzip_bytes;
   bool immutable; // the name holds a hash of the content, so it may be kept for ever
 };

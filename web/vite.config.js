@@ -12,5 +12,6 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     cssCodeSplit: false,
     target: 'es2022',
+    rollupOptions: { output: { hashCharacters: 'hex' } },
   },
 });

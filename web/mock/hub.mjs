@@ -42,6 +42,18 @@ export class Hub {
   add(send, follow, after) {
     const client = { send, follow, events: [], pieces: [], missed: 0, n: 0 };
     this.clients.add(client);
+    this.goOn(client, after);
+    return client;
+  }
+
+  change(client, follow, after) {
+    client.follow = follow;
+    client.events = [];
+    client.pieces = [];
+    this.goOn(client, after);
+  }
+
+  goOn(client, after) {
     const [boot, n] = (after ?? '').split(':');
     if (boot === this.boot && this.n - Number(n) < ringSize) {
       client.n = Number(n);
@@ -49,14 +61,6 @@ export class Hub {
     } else {
       this.snapshot(client);
     }
-    return client;
-  }
-
-  change(client, follow) {
-    client.follow = follow;
-    client.events = [];
-    client.pieces = [];
-    this.snapshot(client);
   }
 
   remove(client) {

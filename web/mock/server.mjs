@@ -92,7 +92,7 @@ export function serve({ port = 0, token = '', agents = 0, drop = 0, pace = 1, em
       client.busy = () => ws.bufferedAmount > 4 << 20;
       ws.on('message', (data) => {
         const message = JSON.parse(data);
-        if (message.type === 'follow') hub.change(client, followOf(message));
+        if (message.type === 'follow') hub.change(client, followOf(message), message.after);
       });
       ws.on('close', () => hub.remove(client));
       if (drop) setTimeout(() => ws.terminate(), drop * 1000).unref();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addLog, addTail, eventFilter, gapOf, makeLog, makeTail, mergeEvents, skipTo, trimLog } from '../src/model/event_log.js';
+import { addLog, addTail, clearTail, eventFilter, gapOf, makeLog, makeTail, mergeEvents, skipTo, trimLog } from '../src/model/event_log.js';
 
 const event = (seq, more = {}) => ({ seq, session_id: 's', agent_id: 's/1', author: 'checker', branch: 'lead.checker@c0', kind: 'model_text', body: {}, ...more });
 const range = (from, to) => Array.from({ length: to - from + 1 }, (_, i) => event(from + i));
@@ -47,6 +47,13 @@ test('the tail of all sessions has a bound and counts what was missed', () => {
   assert.equal(tail.events.length, 10);
   assert.equal(tail.events.at(-1).seq, 20);
   assert.equal(tail.missed, 5);
+  addTail(tail, range(18, 21));
+  assert.deepEqual(seqs(tail.events).slice(-3), [19, 20, 21]);
+  addTail(tail, [event(1, { session_id: 't' })]);
+  assert.equal(tail.events.at(-1).session_id, 't');
+  clearTail(tail);
+  addTail(tail, range(18, 21));
+  assert.equal(tail.events.length, 4);
 });
 
 test('an agent’s events are merged from two sources', () => {

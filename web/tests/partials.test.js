@@ -28,4 +28,6 @@ test('thoughts and text are apart; a new message ends the old one; long texts ke
   assert.deepEqual(piecesOf(partials, 1).map((stream) => stream.text), ['next']);
   addPieces(partials, [piece(4, '0123456789', { message: 'n' })], 6);
   assert.equal(piecesOf(partials, 1)[0].text, '456789');
+  addPieces(partials, [piece(0, 'x', { agent: 2 }), piece(0, 'y', { agent: 3 })], 6, 2);
+  assert.deepEqual([...partials.byAgent.keys()], [2, 3]);
 });

@@ -74,6 +74,19 @@ test('follows, and goes on from its cursor after a break', () => {
   stream.stop();
 });
 
+test('another agent of the same session needs no snapshot, another session does', () => {
+  const { stream } = made();
+  stream.start();
+  const [socket] = Socket.all;
+  socket.onopen();
+  socket.say({ type: 'snapshot', cursor: 'b:7' });
+  stream.follow({ session: 's', agent: 0 });
+  stream.follow({ session: 's', agent: 1 });
+  stream.follow({});
+  assert.deepEqual(socket.sent.map((message) => message.after), [undefined, 'b:7', 'b:7']);
+  stream.stop();
+});
+
 test('what was followed while it was connecting is said once it is', () => {
   const { stream } = made();
   stream.start();

@@ -2,14 +2,27 @@
 
 // Of all sessions: the newest `limit` as they come. `missed` counts what the stream left out.
 export function makeTail(limit = 5000) {
-  return { limit, events: [], missed: 0, version: 0 };
+  return { limit, events: [], seen: new Map(), missed: 0, version: 0 };
 }
 
 export function addTail(tail, events, missed = 0) {
-  for (const event of events) tail.events.push(event);
+  // A stream that begins anew may tell the newest once more.
+  for (const event of events) {
+    if (event.seq <= (tail.seen.get(event.session_id) ?? 0)) continue;
+    tail.seen.set(event.session_id, event.seq);
+    tail.events.push(event);
+  }
+  if (tail.seen.size > 20_000) tail.seen.clear();
   // In large steps, so that a full log does not move at every event.
   if (tail.events.length > tail.limit * 1.2) tail.events.splice(0, tail.events.length - tail.limit);
   tail.missed += missed;
+  tail.version++;
+}
+
+export function clearTail(tail) {
+  tail.events = [];
+  tail.seen.clear();
+  tail.missed = 0;
   tail.version++;
 }
 

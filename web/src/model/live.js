@@ -33,7 +33,7 @@ export function apply(live, message) {
       take(live, message);
       live.sessions = new Map(message.sessions.map((row) => [row.session, row]));
       changed.sessions = true;
-      if (ofFollowed(live, message)) {
+      if (ofFollowed(live, message) && (message.agents || live.followed === null)) {
         live.agents = new Map((message.agents ?? []).map((row) => [row.number, row]));
         live.removed = 0;
         live.inStep = true;

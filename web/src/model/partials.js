@@ -2,11 +2,14 @@
 
 export const makePartials = () => ({ byAgent: new Map() });
 
-// At most `limit` characters of a message are kept, its end.
-export function addPieces(partials, pieces, limit = 20_000) {
+// At most `limit` characters of a message are kept, its end; and the messages of the `most` agents that spoke last.
+export function addPieces(partials, pieces, limit = 20_000, most = 300) {
   for (const piece of pieces) {
     let streams = partials.byAgent.get(piece.agent);
-    if (!streams) partials.byAgent.set(piece.agent, (streams = new Map()));
+    if (streams) partials.byAgent.delete(piece.agent);
+    else streams = new Map();
+    partials.byAgent.set(piece.agent, streams);
+    if (partials.byAgent.size > most) partials.byAgent.delete(partials.byAgent.keys().next().value);
     const key = `${piece.message}${piece.thought ? '/t' : ''}`;
     let stream = streams.get(key);
     if (!stream) {

@@ -32,8 +32,10 @@ export class Stream {
   follow(wanted) {
     const text = JSON.stringify(wanted);
     if (text === JSON.stringify(this.wanted)) return;
+    // All rows of the new one are known already: changes will do.
+    const known = this.live && this.cursor && (!wanted.session || wanted.session === this.wanted.session);
     this.wanted = wanted;
-    if (this.live) this.ws.send(JSON.stringify({ type: 'follow', ...wanted }));
+    if (this.live) this.ws.send(JSON.stringify({ type: 'follow', ...wanted, ...(known ? { after: this.cursor } : {}) }));
   }
 
   retryNow() {

@@ -1,5 +1,5 @@
 // What an agent did: thoughts, calls with their arguments and results, and what it is saying now.
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { clock, latency } from '../model/format.js';
 import { prettyJson } from '../model/event.js';
 import { oneLine } from '../model/escape.js';
@@ -54,8 +54,14 @@ export function ActivityItems({ items, streams, now, empty }) {
   const stick = useRef(true);
   useLayoutEffect(() => {
     if (stick.current) box.current.scrollTop = box.current.scrollHeight;
-  });
+  }, [items, shown, streams.map((stream) => stream.text.length).join()]);
   const hidden = Math.max(0, items.length - shown);
+  // Made anew when there are others, and once a second for what still runs.
+  const second = Math.floor(now / 1e6);
+  const list = useMemo(
+    () => items.slice(hidden).map((item) => (item.type === 'tool_call' ? <Call key={item.id} item={item} now={now} /> : <Said key={item.id} item={item} />)),
+    [items, hidden, second],
+  );
   return (
     <div
       class="items"
@@ -74,7 +80,7 @@ export function ActivityItems({ items, streams, now, empty }) {
         </button>
       ) : null}
       {items.length === 0 && streams.length === 0 ? <p class="empty">{empty}</p> : null}
-      {items.slice(hidden).map((item) => (item.type === 'tool_call' ? <Call key={item.id} item={item} now={now} /> : <Said key={item.id} item={item} />))}
+      {list}
       {streams.map((stream) => (
         <div class="item said streaming" key={`${stream.message}${stream.thought}`} data-streaming="">
           <h4>{stream.thought ? 'Thinking' : 'Saying'} <span class="tone-thinking">▸</span></h4>

@@ -40,7 +40,7 @@ function SteerDialog({ session, agent, name }) {
   return (
     <TextDialog
       title={one ? <>Steer <Line text={name} /> #{agent}</> : 'Steer the run'}
-      help={one ? 'The agent reads the hint before its next model call.' : 'The root agent reads the hint before its next model call.'}
+      help={one ? 'The agent reads the hint before its next model call.' : 'The agents that run read the hint before their next model call.'}
       button="Send the hint"
       send={async (text) => {
         await api.steer(session, text, agent);

@@ -66,6 +66,8 @@ export function EventList({ id, events, version, stick, onAway, withSession, wit
         onKeyDown={keys}
         renderRow={(index, place) => {
           const event = events[index];
+          // The log may have lost its beginning since this list was counted.
+          if (!event) return null;
           return (
             <div key={`${event.session_id}${event.seq}`} id={`${id}-${index}`} role="option" aria-selected={event === chosen} class={`row event${event === chosen ? ' active' : ''}`} style={place} onMouseDown={() => pick(index)}>
               <span class="figure dim">{clock(event.time, true)}</span>

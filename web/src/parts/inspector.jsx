@@ -1,5 +1,5 @@
 // The selected agent: what it is, what it did, its events.
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { clock, cost, count, seconds, tokensOf, usageTitle } from '../model/format.js';
 import { itemsOf } from '../model/items.js';
 import { isEnded, stateOf } from '../model/states.js';
@@ -41,9 +41,9 @@ function Facts({ agent, now }) {
 
 export function Inspector({ agent, session, now, events, version, status, streams, canAct, waiting }) {
   const [tab, setTab] = useState('activity');
+  const fromEvents = useMemo(() => itemsOf(events), [events, version, events.length]);
   if (!agent) return <section class="inspector" aria-label="The selected agent"><p class="empty">{status.loading ? 'Loading …' : 'Choose an agent in the tree.'}</p></section>;
   const acts = canAct && !isEnded(agent.state);
-  const fromEvents = itemsOf(events);
   const items = fromEvents.length ? fromEvents : agent.items ?? [];
   return (
     <section class="inspector" aria-label="The selected agent">

@@ -1,5 +1,5 @@
 // Tree, timeline and selected agent, side by side.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { exact } from '../model/format.js';
 import { marksOf } from '../model/timeline.js';
 import { flatten, parentsOfActive, treeFilter } from '../model/tree.js';
@@ -22,6 +22,7 @@ export function RunPanes({ session, agents, now, agent, select, events, eventsVe
   const rows = flatten(agents, folded, treeFilter(text, only));
   const parents = parentsOfActive(agents);
   const chosen = agents.get(agent);
+  const marks = useMemo(() => marksOf(events), [events, eventsVersion, events.length]);
   const toggle = (number, open) => {
     const next = new Set(folded);
     if (open) next.add(number);
@@ -68,7 +69,7 @@ export function RunPanes({ session, agents, now, agent, select, events, eventsVe
           <AgentTree rows={rows} selected={agent} now={now} parents={parents} session={session} canAct={canAct} select={select} toggle={toggle} scroller={tree} onScroll={(view) => setScrollTop(view.top)} />
         )}
       </section>
-      <Timeline rows={rows} rowHeight={rowHeight} agents={agents} now={now} selected={agent} marks={marksOf(events)} select={select} tree={tree} scrollTop={scrollTop} commands={zoom} />
+      <Timeline rows={rows} rowHeight={rowHeight} agents={agents} now={now} selected={agent} marks={marks} select={select} tree={tree} scrollTop={scrollTop} commands={zoom} />
       <Inspector agent={chosen} session={session} now={now} events={events} version={eventsVersion} status={status} streams={streams} canAct={canAct} waiting={canAct && questions.some((question) => question.agent === agent)} />
     </div>
   );

@@ -8,7 +8,7 @@ import { draw, headHeight, readColours } from './timeline_draw.js';
 // `commands`: a ref through which keys reach the zoom.
 export function Timeline({ rows, rowHeight, agents, now, selected, marks, select, tree, scrollTop, commands }) {
   const canvas = useRef(null);
-  const [size, setSize] = useState(0);
+  const [size, setSize] = useState({ width: 0, height: 0 }); // measured once: reading it while drawing is dear
   const [range, setRange] = useState(null); // null: all of it
   const [hover, setHover] = useState(-1);
   const drag = useRef(null);
@@ -20,17 +20,16 @@ export function Timeline({ rows, rowHeight, agents, now, selected, marks, select
   const shown = range ?? whole;
 
   useLayoutEffect(() => {
-    const observer = new ResizeObserver(() => setSize((n) => n + 1));
+    const observer = new ResizeObserver(([entry]) => setSize({ width: entry.contentRect.width, height: entry.contentRect.height }));
     observer.observe(canvas.current);
     return () => observer.disconnect();
   }, []);
   useLayoutEffect(() => {
-    draw(canvas.current, { rows, rowHeight, scrollTop, range: shown, zero: bounds.from, now, agents, selected, marks, hover }, colours);
+    draw(canvas.current, { ...size, rows, rowHeight, scrollTop, range: shown, zero: bounds.from, now, agents, selected, marks, hover }, colours);
   });
 
   const by = (factor, place = null) => {
-    const width = canvas.current.clientWidth;
-    setRange(zoom(shown, factor, place ?? width / 2, width, whole));
+    setRange(zoom(shown, factor, place ?? size.width / 2, size.width, whole));
   };
   useEffect(() => {
     if (commands) commands.current = { in: () => by(0.6), out: () => by(1 / 0.6), all: () => setRange(null) };
@@ -48,7 +47,7 @@ export function Timeline({ rows, rowHeight, agents, now, selected, marks, select
   }, []);
   const current = useRef({}).current;
   current.by = by;
-  current.pan = (pixels) => setRange(pan(shown, pixels, canvas.current.clientWidth));
+  current.pan = (pixels) => setRange(pan(shown, pixels, size.width));
 
   const rowAt = (event) => {
     const y = event.nativeEvent?.offsetY ?? event.offsetY;
@@ -83,7 +82,6 @@ export function Timeline({ rows, rowHeight, agents, now, selected, marks, select
     <section class="timeline" aria-label="Timeline">
       <canvas
         ref={canvas}
-        data-size={size}
         role="img"
         aria-label={`Timeline of ${plural(agents.size, 'agent')}. The tree beside it has the same rows.`}
         onPointerDown={down}

@@ -29,11 +29,10 @@ function resolved(value) {
   return colour;
 }
 
-// `view`: {rows, rowHeight, scrollTop, range, zero, now, agents, selected, marks, hover}
+// `view`: {width, height, rows, rowHeight, scrollTop, range, zero, now, agents, selected, marks, hover}
 export function draw(canvas, view, colours) {
   const ratio = devicePixelRatio || 1;
-  const width = canvas.clientWidth;
-  const height = canvas.clientHeight;
+  const { width, height } = view;
   if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
     canvas.width = Math.round(width * ratio);
     canvas.height = Math.round(height * ratio);
@@ -132,10 +131,14 @@ function drawRows(g, view, width, height, colours) {
 
 // Ticks of the selected agent: above the middle its model answers, below its tools.
 function drawMarks(g, view, middle, width, colours) {
+  // Of marks in one place, one is drawn.
+  const last = { model: -1, tool: -1 };
   for (const mark of view.marks) {
     const from = placeOf(mark.from, view.range, width);
     const to = placeOf(mark.to ?? view.now, view.range, width);
     if (to < 0 || from > width) continue;
+    if (Math.round(to) === last[mark.type] && !mark.bad) continue;
+    last[mark.type] = Math.round(to);
     if (mark.type === 'model') {
       g.fillStyle = colours.text;
       g.fillRect(Math.round(from), middle - 10, 1.5, 9);

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { views } from '../model/route.js';
-import { connection, live, retryNow, sessionsVersion } from '../state/live_state.js';
+import { connection, hasLogin, live, logOut, retryNow, sessionsVersion } from '../state/live_state.js';
 import { hashOf, openDialog, route, theme } from '../state/page.js';
 
 const themes = { auto: 'Auto', light: 'Light', dark: 'Dark' };
@@ -54,6 +54,7 @@ export function TopBar() {
       <button type="button" class="quiet" onClick={() => (theme.value = nextTheme[theme.value])} aria-label={`Theme: ${themes[theme.value]}. Change it`} title="Light, dark, or as the system says">
         <span class="theme-sign" aria-hidden="true">◐</span> {themes[theme.value]}
       </button>
+      {hasLogin.value ? <button type="button" class="quiet" onClick={logOut}>Log out</button> : null}
       <button type="button" class="quiet" onClick={() => openDialog({ type: 'help' })} aria-label="Keys and signs">
         ?
       </button>

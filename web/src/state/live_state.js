@@ -2,11 +2,12 @@
 import { effect, signal } from '@preact/signals';
 import * as api from '../net/api.js';
 import { Stream } from '../net/stream.js';
-import { addTail, makeTail } from '../model/event_log.js';
+import { addTail, clearTail, makeTail } from '../model/event_log.js';
 import { apply, follow, makeLive } from '../model/live.js';
 import { addPieces, endPieces, makePartials } from '../model/partials.js';
 import { addVitals, makeHistory } from '../model/vitals.js';
 import { mark, topic } from './draw.js';
+import { note } from './page.js';
 
 export const live = makeLive();
 export const history = makeHistory();
@@ -57,9 +58,11 @@ function take(message) {
     mark(vitalsVersion);
   } else if (message.type === 'events') {
     for (const event of message.events) if (event.kind === 'model_text' || event.kind === 'thought' || event.kind === 'agent_ended') ended(event);
-    addTail(tail, message.events, message.missed ?? 0);
+    if (live.followed === null) addTail(tail, message.events, message.missed ?? 0);
     for (const listener of listeners) listener(message.events, message.missed ?? 0);
     mark(eventsVersion);
+  } else if (message.type === 'error') {
+    note(message.message, { bad: true });
   } else if (changed.partials) {
     addPieces(partials, message.pieces);
     mark(partialsVersion);
@@ -87,9 +90,21 @@ export function start() {
     });
 }
 
+// Whether this page has a cookie that it can give back.
+export const hasLogin = signal(sessionStorage.getItem('troupe.login') === 'yes');
+
 export function loggedIn() {
   loggedOut.value = false;
+  hasLogin.value = true;
+  sessionStorage.setItem('troupe.login', 'yes');
   stream.start();
+}
+
+export async function logOut() {
+  await api.logout().catch(() => {});
+  sessionStorage.removeItem('troupe.login');
+  hasLogin.value = false;
+  loggedOut.value = true;
 }
 
 // Replaces what is followed: {session?, agent?, events?, kinds?, partials?}.
@@ -98,6 +113,10 @@ export function followThis(wanted) {
     follow(live, wanted.session ?? null);
     partials.byAgent.clear();
     mark(agentsVersion);
+  }
+  if (wanted.events && !wanted.session) {
+    clearTail(tail);
+    mark(eventsVersion);
   }
   stream.follow(wanted);
 }

@@ -71,7 +71,7 @@ function SessionRow({ row, place, id, active, choose }) {
   const question = row.questions?.[0];
   const doing = question ? question.message : row.current;
   return (
-    <div class={`row session${active ? ' active' : ''}`} role="row" id={id} style={place} aria-selected={active} data-session={row.session} data-state={row.state} onMouseDown={choose} onDblClick={() => go(runHash(row.session))}>
+    <div class={`row session${active ? ' active' : ''}`} role="row" id={id} style={place} aria-selected={active} data-session={row.session} data-group={row.group} onMouseDown={choose} onDblClick={() => go(runHash(row.session))}>
       <span role="gridcell" class="c-sign"><StateSign state={row.state} /></span>
       <span role="gridcell" class="c-title two">
         <span class="first"><Line text={row.prompt || row.session} limit={200} /></span>

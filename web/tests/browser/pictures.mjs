@@ -32,7 +32,7 @@ export async function takePictures(browser, { url, session, prompt, folder, toke
     await page.keyboard.press('Enter');
     await page.waitForTimeout(3000);
     await shoot('now');
-    const running = await page.locator('.row.session').evaluateAll((rows, known) => rows.map((row) => row.dataset).find((row) => row.session !== known && (row.state === 'running' || row.state === 'needs_input'))?.session, session);
+    const running = await page.locator('.row.session').evaluateAll((rows, known) => rows.map((row) => row.dataset).find((row) => row.session !== known && (row.group === 'running' || row.group === 'needs_input'))?.session, session);
     await show(`#/run/${encodeURIComponent(running ?? session)}`, 2500);
     await shoot('run-live');
     await show(`#/run/${encodeURIComponent(running ?? session)}?agent=4`, 1500);
