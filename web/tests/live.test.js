@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { apply, countsOf, follow, grouped, makeLive } from '../src/model/live.js';
+import { apply, countsOf, elapsedOf, follow, grouped, makeLive, shownState } from '../src/model/live.js';
 import { groups } from '../src/model/states.js';
 
 const session = (name, more = {}) => ({ session: name, group: 'running', state: 'running', started_at: 1, changed_at: 1, questions: [], ...more });
@@ -57,6 +57,15 @@ test('rows stand in the groups, the longest waiting question first', () => {
     ['failed', []],
     ['done', ['odd']],
   ]);
+});
+
+test('the sign and the time of a row', () => {
+  assert.equal(shownState(session('a', { group: 'queued', state: 'completed' })), 'queued');
+  assert.equal(shownState(session('a', { group: 'needs_input', state: 'waiting' })), 'needs_input');
+  assert.equal(shownState(session('a', { group: 'done', state: 'cancelled' })), 'cancelled');
+  assert.equal(elapsedOf(session('a', { started_at: 5 }), 9), 4);
+  assert.equal(elapsedOf(session('a', { group: 'done', started_at: 5, changed_at: 7 }), 9), 2);
+  assert.ok(Number.isNaN(elapsedOf(session('a', { started_at: 0 }), 9)));
 });
 
 test('counts of agents', () => {

@@ -89,6 +89,14 @@ export function grouped(sessions, groups) {
 const askedAt = (row) => row.questions?.[0]?.asked_at ?? row.changed_at;
 const compare = (a, b) => (a.session < b.session ? -1 : 1);
 
+export const isOver = (row) => row.group === 'done' || row.group === 'failed';
+
+// The state whose sign a row has: where it waits, the group says it.
+export const shownState = (row) => (row.group === 'queued' || row.group === 'needs_input' ? row.group : row.state);
+
+// Microseconds that a session has taken; not a number before it has begun.
+export const elapsedOf = (row, now) => (row.started_at > 0 ? (isOver(row) ? row.changed_at : now) - row.started_at : NaN);
+
 export const countsOf = (agents) => {
   const all = agents ?? {};
   return {

@@ -69,7 +69,7 @@ export function EventList({ id, events, version, stick, onAway, withSession, wit
           // The log may have lost its beginning since this list was counted.
           if (!event) return null;
           return (
-            <div key={`${event.session_id}${event.seq}`} id={`${id}-${index}`} role="option" aria-selected={event === chosen} class={`row event${event === chosen ? ' active' : ''}`} style={place} onMouseDown={() => pick(index)}>
+            <div key={`${event.session_id}${event.seq}`} id={`${id}-${index}`} role="option" aria-posinset={index + 1} aria-setsize={events.length} aria-selected={event === chosen} class={`row event${event === chosen ? ' active' : ''}`} style={place} onMouseDown={() => pick(index)}>
               <span class="figure dim">{clock(event.time, true)}</span>
               {withSession ? <span class="cut dim mono">{oneLine(event.session_id, 60)}</span> : null}
               {withAgent ? <span class="cut">{oneLine(event.author, 40)}<span class="dim"> #{agentNumber(event)}</span></span> : null}

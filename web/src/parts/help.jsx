@@ -13,7 +13,8 @@ const keys = [
   ['s', 'steer: send a hint'],
   ['c', 'cancel'],
   ['f', 'follow the newest event'],
-  ['Space', 'play or pause a replay; ← → step'],
+  ['Space', 'play or pause a replay'],
+  [', .', 'one event back, one event on'],
   ['+ − 0', 'zoom the timeline, show all of it'],
   ['Esc', 'close, or leave a field'],
 ];

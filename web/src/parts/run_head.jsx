@@ -1,6 +1,7 @@
 // What the whole session is about, and what can be done with it.
 import * as api from '../net/api.js';
 import { cost, count, seconds, tokensOf, usageTitle } from '../model/format.js';
+import { elapsedOf, isOver, shownState } from '../model/live.js';
 import { activityHash, runHash } from '../model/route.js';
 import { nowMicros } from '../state/live_state.js';
 import { attempt, go, openDialog } from '../state/page.js';
@@ -8,18 +9,15 @@ import { Counts } from '../views/now.jsx';
 import { StateSign } from './state_sign.jsx';
 import { Line } from './text.jsx';
 
-const isOver = (row) => row.group === 'done' || row.group === 'failed';
-
 export function RunHead({ session, row, replay, prompt }) {
   const over = row ? isOver(row) : true;
-  const elapsed = row ? ((over ? row.changed_at : nowMicros()) - row.started_at) / 1e6 : NaN;
   const resume = async () => {
     const { value } = await attempt(() => api.resume(session), 'The session goes on.');
     if (value) go(runHash(session));
   };
   return (
     <header class="run-head">
-      {row ? <StateSign state={row.state} /> : null}
+      {row ? <StateSign state={shownState(row)} /> : null}
       <div class="run-title">
         <h1 class="cut"><Line text={row?.prompt || prompt || session} limit={240} /></h1>
         <span class="dim small cut">
@@ -30,7 +28,7 @@ export function RunHead({ session, row, replay, prompt }) {
       {row ? (
         <dl class="figures in-head">
           <div><dt>agents</dt><dd><Counts agents={row.agents} /></dd></div>
-          <div><dt>elapsed</dt><dd>{seconds(elapsed)}</dd></div>
+          <div><dt>elapsed</dt><dd>{seconds(elapsedOf(row, nowMicros()) / 1e6)}</dd></div>
           <div title={usageTitle(row.usage)}><dt>tokens</dt><dd>{count(tokensOf(row.usage))}</dd></div>
           <div><dt>cost</dt><dd>{cost(row.usage?.cost_nano_usd)}</dd></div>
         </dl>

@@ -1,6 +1,7 @@
 // Tree, timeline and selected agent, side by side.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { exact } from '../model/format.js';
+import { exact, plural } from '../model/format.js';
+import { runHash } from '../model/route.js';
 import { marksOf } from '../model/timeline.js';
 import { flatten, parentsOfActive, treeFilter } from '../model/tree.js';
 import { isEnded } from '../model/states.js';
@@ -12,7 +13,7 @@ import { useViewKeys } from './view_keys.jsx';
 
 const choices = [['all', 'All'], ['active', 'Active'], ['failed', 'Failed'], ['done', 'Ended']];
 
-export function RunPanes({ session, agents, now, agent, select, events, eventsVersion, status, streams, canAct, questions, loading = false, replay = null }) {
+export function RunPanes({ session, agents, now, agent, select, events, eventsVersion, status, streams, canAct, questions, loading = false, over = false, replay = null }) {
   const [folded, setFolded] = useState(new Set());
   const [text, setText] = useState('');
   const [only, setOnly] = useState('all');
@@ -21,6 +22,8 @@ export function RunPanes({ session, agents, now, agent, select, events, eventsVe
   const zoom = useRef(null);
   const rows = flatten(agents, folded, treeFilter(text, only));
   const parents = parentsOfActive(agents);
+  let collapsed = 0;
+  for (const each of agents.values()) collapsed += each.collapsed ?? 0;
   const chosen = agents.get(agent);
   const marks = useMemo(() => marksOf(events), [events, eventsVersion, events.length]);
   const toggle = (number, open) => {
@@ -39,6 +42,8 @@ export function RunPanes({ session, agents, now, agent, select, events, eventsVe
       case '-': zoom.current?.out(); return true;
       case '0': zoom.current?.all(); return true;
       case ' ': if (replay) replay.play(!replay.playing.value); return Boolean(replay);
+      case ',': replay?.seek(replay.position.value - 1); return Boolean(replay);
+      case '.': replay?.seek(replay.position.value + 1); return Boolean(replay);
       default: return false;
     }
   });
@@ -64,10 +69,15 @@ export function RunPanes({ session, agents, now, agent, select, events, eventsVe
           <span class="figure">Time</span>
         </div>
         {rows.length === 0 ? (
-          <p class="empty">{loading ? 'Loading …' : agents.size ? 'No agent fits the filter.' : 'No agents yet.'}</p>
+          <p class="empty">{loading ? 'Loading …' : agents.size ? 'No agent fits the filter.' : over ? <>Its agents are not kept any more. <a href={runHash(session, { replay: true })}>The log</a> has them.</> : 'No agents yet.'}</p>
         ) : (
           <AgentTree rows={rows} selected={agent} now={now} parents={parents} session={session} canAct={canAct} select={select} toggle={toggle} scroller={tree} onScroll={(view) => setScrollTop(view.top)} />
         )}
+        {collapsed > 0 ? (
+          <p class="pane-foot">
+            {plural(collapsed, 'ended agent')} no longer listed. <a href={runHash(session, { replay: true })}>The log</a> has all.
+          </p>
+        ) : null}
       </section>
       <Timeline rows={rows} rowHeight={rowHeight} agents={agents} now={now} selected={agent} marks={marks} select={select} tree={tree} scrollTop={scrollTop} commands={zoom} />
       <Inspector agent={chosen} session={session} now={now} events={events} version={eventsVersion} status={status} streams={streams} canAct={canAct} waiting={canAct && questions.some((question) => question.agent === agent)} />

@@ -52,11 +52,12 @@ export function VirtualList({
       role={role}
       tabIndex={0}
       aria-label={label}
+      aria-rowcount={role === 'grid' ? count : undefined}
       aria-activedescendant={active >= first && active < last ? `${id}-${active}` : undefined}
       onScroll={scrolled}
       onKeyDown={onKeyDown}
     >
-      <div class="vlist-all" style={{ height: `${count * rowHeight}px` }}>
+      <div class="vlist-all" role="presentation" style={{ height: `${count * rowHeight}px` }}>
         {rows}
       </div>
     </div>

@@ -15,7 +15,7 @@ const plots = [
   { title: 'Running agents', of: [['running', 'done', 'agents']], format: count, fill: true },
   { title: 'Model latency', of: [['p50', 'thinking', 'p50'], ['p99', 'needs', 'p99']], format: latency },
   { title: 'First token', of: [['first50', 'thinking', 'p50'], ['first99', 'needs', 'p99']], format: latency },
-  { title: 'Model calls', of: [['in_use', 'working', 'in use'], ['waiting', 'failed', 'queued']], format: count },
+  { title: 'Calls', of: [['in_use', 'working', 'in use'], ['waiting', 'failed', 'queued']], format: count },
 ];
 
 const spreadTitle = (spread) => (spread?.count ? `${spread.count} measured; p90 ${latency(spread.p90)}, mean ${latency(spread.sum / spread.count)}` : '');

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import * as api from '../net/api.js';
 import { cost, count, seconds, tokensOf, usageTitle } from '../model/format.js';
-import { countsOf, grouped } from '../model/live.js';
+import { countsOf, elapsedOf, grouped, isOver, shownState } from '../model/live.js';
 import { runHash } from '../model/route.js';
 import { groups, stateOf } from '../model/states.js';
 import { formOf } from '../model/question.js';
@@ -17,9 +17,6 @@ import { connection, live, nowMicros, second, sessionsVersion } from '../state/l
 import { attempt, go, openDialog } from '../state/page.js';
 
 const rowHeight = 52;
-
-const isOver = (row) => row.group === 'done' || row.group === 'failed';
-const elapsedOf = (row) => ((isOver(row) ? row.changed_at : nowMicros()) - row.started_at) / 1e6;
 
 export function Counts({ agents }) {
   const all = countsOf(agents);
@@ -67,12 +64,12 @@ function Actions({ row }) {
   );
 }
 
-function SessionRow({ row, place, id, active, choose }) {
+function SessionRow({ row, index, place, id, active, choose }) {
   const question = row.questions?.[0];
   const doing = question ? question.message : row.current;
   return (
-    <div class={`row session${active ? ' active' : ''}`} role="row" id={id} style={place} aria-selected={active} data-session={row.session} data-group={row.group} onMouseDown={choose} onDblClick={() => go(runHash(row.session))}>
-      <span role="gridcell" class="c-sign"><StateSign state={row.state} /></span>
+    <div class={`row session${active ? ' active' : ''}`} role="row" id={id} aria-rowindex={index + 1} style={place} aria-selected={active} data-session={row.session} data-group={row.group} onMouseDown={choose} onDblClick={() => go(runHash(row.session))}>
+      <span role="gridcell" class="c-sign"><StateSign state={shownState(row)} /></span>
       <span role="gridcell" class="c-title two">
         <span class="first"><Line text={row.prompt || row.session} limit={200} /></span>
         <span class="dim small"><Line text={row.root} limit={40} /> · <Line text={row.model} limit={40} /> · <span class="mono"><Line text={row.session} limit={60} /></span></span>
@@ -81,7 +78,7 @@ function SessionRow({ row, place, id, active, choose }) {
         <Line text={doing || (row.queued_runs > 0 ? `${row.queued_runs} waiting to run` : '')} limit={220} />
       </span>
       <span role="gridcell" class="c-counts"><Counts agents={row.agents} /></span>
-      <span role="gridcell" class="figure">{seconds(elapsedOf(row))}</span>
+      <span role="gridcell" class="figure">{seconds(elapsedOf(row, nowMicros()) / 1e6)}</span>
       <span role="gridcell" class="figure" title={usageTitle(row.usage)}>{count(tokensOf(row.usage))}</span>
       <span role="gridcell" class="figure">{cost(row.usage?.cost_nano_usd)}</span>
       <span role="gridcell" class="c-actions"><Actions row={row} /></span>
@@ -176,9 +173,9 @@ export function NowView() {
           onKeyDown={keys}
           renderRow={(index, place) => {
             const { group, row } = rows[index];
-            if (row) return <SessionRow key={row.session} id={`now-${index}`} row={row} place={place} active={index === active} choose={() => setChosen(row.session)} />;
+            if (row) return <SessionRow key={row.session} id={`now-${index}`} index={index} row={row} place={place} active={index === active} choose={() => setChosen(row.session)} />;
             return (
-              <div key={group.name} class="row group" role="row" style={place}>
+              <div key={group.name} class="row group" role="row" aria-rowindex={index + 1} style={place}>
                 <span role="gridcell">
                   <button type="button" class="group-button" tabIndex={-1} aria-expanded={!closed.has(group.name)} onClick={() => toggle(group.name)}>
                     <StateSign state={group.name} label={false} /> {group.title} <span class="dim">{group.rows.length}</span>

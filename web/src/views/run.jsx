@@ -4,6 +4,7 @@ import { signal } from '@preact/signals';
 import * as api from '../net/api.js';
 import { runHash } from '../model/route.js';
 import { agentNumber } from '../model/event.js';
+import { isOver } from '../model/live.js';
 import { piecesOf } from '../model/partials.js';
 import { LoadingRun, NoRun } from '../parts/run_empty.jsx';
 import { ReplayBar } from '../parts/replay_bar.jsx';
@@ -64,6 +65,7 @@ function LiveRun({ session, agent }) {
         canAct
         questions={row?.questions ?? []}
         loading={!live.inStep}
+        over={row ? isOver(row) : true}
       />
     </>
   );

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import * as api from '../net/api.js';
 import { count, exact, when } from '../model/format.js';
 import { oneLine } from '../model/escape.js';
+import { shownState } from '../model/live.js';
 import { activityHash, runHash } from '../model/route.js';
 import { StateSign } from '../parts/state_sign.jsx';
 import { VirtualList } from '../parts/virtual_list.jsx';
@@ -10,8 +11,8 @@ import { live, sessionsVersion } from '../state/live_state.js';
 import { attempt, go } from '../state/page.js';
 
 const rowHeight = 34;
-const stateOf = (stored, row) => (row ? row.state : stored.open ? 'queued' : 'done');
-const wordOf = (stored, row) => (row ? row.state.replace('_', ' ') : stored.open ? 'not finished' : 'ended');
+const stateOf = (stored, row) => (row ? shownState(row) : stored.open ? 'queued' : 'done');
+const wordOf = (stored, row) => (row ? shownState(row).replace('_', ' ') : stored.open ? 'not finished' : 'ended');
 
 export function SessionsView() {
   sessionsVersion.value;
@@ -85,7 +86,7 @@ export function SessionsView() {
           renderRow={(index, place) => {
             const { stored, row } = rows[index];
             return (
-              <div key={stored.session} id={`sessions-${index}`} role="row" aria-selected={index === active} class={`row stored${index === active ? ' active' : ''}`} style={place} data-session={stored.session} onMouseDown={() => setChosen(stored.session)} onDblClick={() => open(rows[index])}>
+              <div key={stored.session} id={`sessions-${index}`} role="row" aria-rowindex={index + 1} aria-selected={index === active} class={`row stored${index === active ? ' active' : ''}`} style={place} data-session={stored.session} onMouseDown={() => setChosen(stored.session)} onDblClick={() => open(rows[index])}>
                 <span role="gridcell"><StateSign state={stateOf(stored, row)} label={false} /></span>
                 <span role="gridcell" class="cut mono">{oneLine(stored.session, 80)}</span>
                 <span role="gridcell" class="cut">{oneLine(stored.root, 40)}</span>

@@ -99,6 +99,15 @@ await step('the tree fills', async () => {
   return `${await agentsShown()} agents, ${rows} rows in the document`;
 });
 
+if (mock) {
+  await step('what a child is saying is shown as it comes', async () => {
+    await chooseActive();
+    await page.locator('[data-streaming] .prose').waitFor();
+    const first = (await page.locator('[data-streaming] .prose').textContent()).length;
+    await until(async () => (await page.locator('[data-streaming] .prose').textContent({ timeout: 5000 })).length !== first, 'the text does not grow');
+  });
+}
+
 await step('a child is steered', async () => {
   const agent = await chooseActive();
   await page.locator('.vlist#tree').focus();
