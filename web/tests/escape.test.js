@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { oneLine, visible } from '../src/model/escape.js';
+import { cut, oneLine, visible } from '../src/model/escape.js';
 
 test('control characters, bidi overrides and invisible characters are written out', () => {
   assert.equal(visible('a\u202eb\u0007\u001b[31m\u200b\ufeff\u0085'), 'a\\u{202e}b\\u{7}\\u{1b}[31m\\u{200b}\\u{feff}\\u{85}');
@@ -20,4 +20,6 @@ test('one line has no breaks and a bound', () => {
   assert.equal(oneLine('  a\n\n b\t c  '), 'a b c');
   assert.equal(oneLine('x'.repeat(1000), 10).length, 10);
   assert.equal(oneLine('a\rb'), 'a b');
+  assert.equal(oneLine('ab🚀cd', 3), 'ab');
+  assert.equal(cut('🚀🚀', 2), '🚀');
 });

@@ -13,8 +13,15 @@ export function visible(text) {
   return whole.replace(/\r\n/g, '\n').replace(hidden, escapeOf);
 }
 
+// At most `limit` units of the text; a character is not cut in two.
+export function cut(text, limit) {
+  if (text.length <= limit) return text;
+  const last = text.charCodeAt(limit - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? limit - 1 : limit);
+}
+
 // The text on one line: runs of white space are one space.
 export function oneLine(text, limit = 400) {
   const whole = typeof text === 'string' ? text : String(text ?? '');
-  return visible(whole.slice(0, limit * 2).replace(/[ \t\r\n]+/g, ' ').trim()).slice(0, limit);
+  return cut(visible(cut(whole, limit * 2).replace(/[ \t\r\n]+/g, ' ').trim()), limit);
 }

@@ -1,4 +1,5 @@
 // What the whole session is about, and what can be done with it.
+import { useEffect, useState } from 'preact/hooks';
 import * as api from '../net/api.js';
 import { cost, count, seconds, tokensOf, usageTitle } from '../model/format.js';
 import { elapsedOf, isOver, shownState } from '../model/live.js';
@@ -11,6 +12,12 @@ import { Line } from './text.jsx';
 
 export function RunHead({ session, row, replay, prompt }) {
   const over = row ? isOver(row) : true;
+  // What no process has open may be gone on with.
+  const [open, setOpen] = useState(false);
+  const known = Boolean(row);
+  useEffect(() => {
+    if (!known) api.session(session).then((stored) => setOpen(stored.open)).catch(() => setOpen(false));
+  }, [session, known]);
   const resume = async () => {
     const { value } = await attempt(() => api.resume(session), 'The session goes on.');
     if (value) go(runHash(session));
@@ -42,7 +49,7 @@ export function RunHead({ session, row, replay, prompt }) {
           </>
         ) : null}
         {row && over ? <button type="button" onClick={() => openDialog({ type: 'continue', session, root: row.root })}>Go on …</button> : null}
-        {!row ? <button type="button" onClick={resume}>Resume</button> : null}
+        {!row && open ? <button type="button" onClick={resume}>Resume</button> : null}
         <a class="button" href={activityHash(session)}>Log</a>
         {row ? (
           <span class="switch" role="group" aria-label="Live or replay">

@@ -13,15 +13,15 @@ import { useViewKeys } from './view_keys.jsx';
 
 const choices = [['all', 'All'], ['active', 'Active'], ['failed', 'Failed'], ['done', 'Ended']];
 
-export function RunPanes({ session, agents, now, agent, select, events, eventsVersion, status, streams, canAct, questions, loading = false, over = false, replay = null }) {
+export function RunPanes({ session, agents, agentsVersion, now, agent, select, events, eventsVersion, status, streams, canAct, questions, loading = false, over = false, replay = null }) {
   const [folded, setFolded] = useState(new Set());
   const [text, setText] = useState('');
   const [only, setOnly] = useState('all');
   const [scrollTop, setScrollTop] = useState(0);
   const tree = useRef(null);
   const zoom = useRef(null);
-  const rows = flatten(agents, folded, treeFilter(text, only));
-  const parents = parentsOfActive(agents);
+  const rows = useMemo(() => flatten(agents, folded, treeFilter(text, only)), [agents, agentsVersion, folded, text, only]);
+  const parents = useMemo(() => parentsOfActive(agents), [agents, agentsVersion]);
   let collapsed = 0;
   for (const each of agents.values()) collapsed += each.collapsed ?? 0;
   const chosen = agents.get(agent);

@@ -26,7 +26,7 @@ export function openAgentLog(session, agent) {
         if (stopped) return;
         mergeEvents(events, found.events.filter((event) => agentNumber(event) === agent));
         more = found.more && found.events.length > 0;
-        readTo = Math.max(readTo, found.events.at(-1)?.seq ?? 0);
+        readTo = Math.max(readTo, more ? found.events.at(-1).seq : found.last_seq);
         mark(version);
       }
       status.value = { loading: false, error: null };
@@ -38,20 +38,25 @@ export function openAgentLog(session, agent) {
     }
   }
 
+  function soon() {
+    if (again || stopped) return;
+    again = setTimeout(() => {
+      again = 0;
+      read();
+    }, 1500);
+  }
+
   const unlisten = listen((fresh, missed) => {
     const mine = fresh.filter((event) => event.session_id === session && agentNumber(event) === agent);
     if (mine.length) {
       mergeEvents(events, mine);
       mark(version);
     }
-    if (missed && !again && !stopped) {
-      again = setTimeout(() => {
-        again = 0;
-        read();
-      }, 1000);
-    }
+    if (missed) soon();
   });
   read();
+  // What was stored after this was read and before the stream followed.
+  soon();
 
   return {
     events,

@@ -1,9 +1,9 @@
 // The events of one session: from the store, then from the stream; what the stream left out is read from the store.
-import { signal } from '@preact/signals';
+import { effect, signal, untracked } from '@preact/signals';
 import * as api from '../net/api.js';
 import { addLog, gapOf, makeLog, skipTo, trimLog } from '../model/event_log.js';
 import { mark, topic } from './draw.js';
-import { listen } from './live_state.js';
+import { listen, live as now, sessionsVersion } from './live_state.js';
 
 // `back`: how many of the newest to begin with; null for all. `live`: whether the stream's events are taken as well.
 export function openSessionLog(session, { back = null, live = true, limit = 50_000 } = {}) {
@@ -40,12 +40,15 @@ export function openSessionLog(session, { back = null, live = true, limit = 50_0
     later();
   }
 
+  // What is missing mostly comes by itself; when nothing has come for a moment, the store is read.
   function later() {
-    if (stopped || timer || gapOf(log) === null || status.value.error) return;
+    const gap = gapOf(log);
+    if (stopped || timer || gap === null || status.value.error) return;
     timer = setTimeout(() => {
       timer = 0;
-      read();
-    }, 300);
+      if (gapOf(log) === gap) read();
+      else later();
+    }, 400);
   }
 
   async function begin() {
@@ -72,6 +75,16 @@ export function openSessionLog(session, { back = null, live = true, limit = 50_0
         else later();
       })
     : () => {};
+  // The session's row knows how far its log goes.
+  const unwatch = live
+    ? effect(() => {
+        sessionsVersion.value;
+        const row = now.sessions.get(session);
+        if (!row || row.last_seq <= log.want) return;
+        log.want = row.last_seq;
+        untracked(later);
+      })
+    : () => {};
   begin();
 
   return {
@@ -91,6 +104,7 @@ export function openSessionLog(session, { back = null, live = true, limit = 50_0
       stopped = true;
       clearTimeout(timer);
       unlisten();
+      unwatch();
     },
   };
 }

@@ -33,7 +33,7 @@ function useSettled(value, wait = 200) {
 const nothing = { events: [], version: signal(0), status: signal({ loading: true, error: null }), close() {} };
 
 function LiveRun({ session, agent }) {
-  agentsVersion.value;
+  const version = agentsVersion.value;
   sessionsVersion.value;
   partialsVersion.value;
   second.value;
@@ -55,6 +55,7 @@ function LiveRun({ session, agent }) {
       <RunPanes
         session={session}
         agents={live.agents}
+        agentsVersion={version}
         now={nowMicros()}
         agent={agent}
         select={select(session, false)}
@@ -91,6 +92,7 @@ function ReplayRun({ session, agent }) {
         <RunPanes
           session={session}
           agents={state.agents}
+          agentsVersion={replay.version.value}
           now={replay.now()}
           agent={agent}
           select={select(session, true)}
