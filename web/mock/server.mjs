@@ -38,6 +38,7 @@ export function serve({ port = 0, token = '', agents = 0, drop = 0, pace = 1, em
     const body = request.method === 'POST' ? JSON.parse((await text(request)) || '{}') : null;
     const [area, name, action] = path;
     if (area === 'agents') return reply(answer, 200, { agents: catalogue });
+    if (area === 'snapshot') return reply(answer, 200, { ...hub.head('snapshot'), sessions: [...world.sessions.values()].map((each) => world.sessionRow(each)) });
     if (area === 'models') return reply(answer, 200, { models: world.vitals().models });
     if (area === 'runs' && !name && body) {
       if (!body.prompt) return fail(answer, 400, 'bad_arguments', 'A run needs a prompt.');

@@ -17,6 +17,9 @@ test('a snapshot replaces, a delta changes rows by their key', () => {
   assert.deepEqual([...live.agents.keys()], [0, 2]);
   assert.equal(live.removed, 1);
   assert.equal(live.cursor, 'x:2');
+  apply(live, { type: 'delta', cursor: 'x:3', sessions: [session('b', { state: 'running' })], removed_sessions: ['b'], agents: [agent(2)], removed_agents: [2] });
+  assert.equal(live.sessions.get('b').state, 'running');
+  assert.equal(live.agents.has(2), true);
   apply(live, { type: 'snapshot', cursor: 'y:1', at: 7, sessions: [], agents: [] });
   assert.equal(live.sessions.size + live.agents.size, 0);
 });

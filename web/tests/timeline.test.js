@@ -46,11 +46,12 @@ test('how many run at a time', () => {
 
 test('marks of an agent: answers of the model, and tools with their length', () => {
   const marks = marksOf([
-    { kind: 'thought', time: 1, body: { turn: 0 } },
+    { kind: 'thought', time: 1, body: { turn: 0 }, timing: { took_us: 8, first_us: 3 } },
     { kind: 'model_text', time: 2, body: { turn: 0 } },
     { kind: 'tool_call', time: 3, body: { turn: 0, call_id: 'c', name: 'read' } },
     { kind: 'tool_result', time: 9, body: { call_id: 'c', is_error: true } },
     { kind: 'tool_call', time: 10, body: { turn: 1, call_id: 'd', name: 'read' } },
   ]);
-  assert.deepEqual(marks.map((mark) => [mark.type, mark.from, mark.to, mark.bad]), [['model', 1, 1, undefined], ['tool', 3, 9, true], ['model', 10, 10, undefined], ['tool', 10, null, false]]);
+  assert.deepEqual(marks.map((mark) => [mark.type, mark.from, mark.to, mark.bad]), [['model', -7, 1, undefined], ['tool', 3, 9, true], ['model', 10, 10, undefined], ['tool', 10, null, false]]);
+  assert.deepEqual(marks.filter((mark) => mark.type === 'model').map((mark) => mark.first), [-4, 10]);
 });

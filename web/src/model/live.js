@@ -42,12 +42,13 @@ export function apply(live, message) {
       break;
     case 'delta':
       take(live, message);
-      for (const row of message.sessions ?? []) live.sessions.set(row.session, row);
+      // Removals first: what was removed may be back.
       for (const session of message.removed_sessions ?? []) live.sessions.delete(session);
+      for (const row of message.sessions ?? []) live.sessions.set(row.session, row);
       changed.sessions = Boolean(message.sessions?.length || message.removed_sessions?.length);
       if (live.inStep && ofFollowed(live, message)) {
-        for (const row of message.agents ?? []) live.agents.set(row.number, row);
         for (const number of message.removed_agents ?? []) if (live.agents.delete(number)) live.removed++;
+        for (const row of message.agents ?? []) live.agents.set(row.number, row);
         changed.agents = Boolean(message.agents?.length || message.removed_agents?.length);
       }
       break;

@@ -80,7 +80,8 @@ export function parallelism(agents, range, columns, now) {
   return { counts, most };
 }
 
-// Marks on the bar of an agent: its model answers and its tools, the latter with their length.
+// Marks on the bar of an agent: its model calls and its tools. The first event of an answer tells how long the call
+// took, and when its first piece came.
 export function marksOf(events) {
   const marks = [];
   const open = new Map();
@@ -89,7 +90,9 @@ export function marksOf(events) {
     const body = event.body ?? {};
     if ((event.kind === 'model_text' || event.kind === 'thought' || event.kind === 'tool_call') && body.turn !== turn) {
       turn = body.turn;
-      marks.push({ type: 'model', from: event.time, to: event.time });
+      const { took_us = 0, first_us = 0 } = event.timing ?? {};
+      const from = event.time - took_us;
+      marks.push({ type: 'model', from, first: first_us ? from + first_us : from, to: event.time });
     }
     if (event.kind === 'tool_call') {
       const mark = { type: 'tool', from: event.time, to: null, bad: false, name: body.name };

@@ -5,7 +5,7 @@ import { prettyJson } from '../model/event.js';
 import { oneLine } from '../model/escape.js';
 import { Text } from './text.jsx';
 
-const page = 200;
+const page = 100;
 const titles = { prompt: 'Prompt', thought: 'Thought', text: 'Says', question: 'Asks', answer: 'Answer', steering: 'Hint', warning: 'Warning', error: 'Error', ended: 'Ended' };
 const tones = { running: 'working', completed: 'done', error: 'failed', cancelled: 'cancelled' };
 const signs = { running: '▸', completed: '✓', error: '✗', cancelled: '–' };

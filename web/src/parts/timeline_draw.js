@@ -129,7 +129,7 @@ function drawRows(g, view, width, height, colours) {
   g.restore();
 }
 
-// Ticks of the selected agent: above the middle its model answers, below its tools.
+// Marks of the selected agent: above the bar its model calls (pale until their first piece came), below its tools.
 function drawMarks(g, view, middle, width, colours) {
   // Of marks in one place, one is drawn.
   const last = { model: -1, tool: -1 };
@@ -140,11 +140,16 @@ function drawMarks(g, view, middle, width, colours) {
     if (Math.round(to) === last[mark.type] && !mark.bad) continue;
     last[mark.type] = Math.round(to);
     if (mark.type === 'model') {
+      const first = Math.max(from, placeOf(mark.first, view.range, width));
       g.fillStyle = colours.text;
-      g.fillRect(Math.round(from), middle - 10, 1.5, 9);
+      g.globalAlpha = 0.3;
+      g.fillRect(from, middle - 11, first - from, 4);
+      g.globalAlpha = 0.75;
+      g.fillRect(first, middle - 11, Math.max(1.5, to - first), 4);
+      g.globalAlpha = 1;
     } else {
       g.fillStyle = mark.bad ? colours.failed : colours.accent;
-      g.fillRect(from, middle + 6, Math.max(2, to - from), 4);
+      g.fillRect(from, middle + 7, Math.max(2, to - from), 4);
     }
   }
 }

@@ -1,6 +1,9 @@
 // The dashboard in a browser, with a run of 200 children.
 //
-//   node tests/browser/main.mjs [URL]     against the server at URL, or a pretended one that it starts itself
+//   node tests/browser/main.mjs [URL | PROGRAM]
+//
+// Against the server at URL; against `PROGRAM serve`, started with the team of the folder team/; or against a pretended
+// server.
 //
 // TROUPE_URL          the server, when it is no argument
 // TROUPE_TOKEN        its token
@@ -11,10 +14,11 @@
 // TROUPE_END          seconds to wait for the end of the run (120)
 // TROUPE_SCREENSHOTS  a folder for pictures of every view, light and dark
 // TROUPE_CHROMIUM     the browser's program
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { openBrowser, openPage } from './browser.mjs';
 import { must, Steps, until } from './steps.mjs';
 import { takePictures } from './pictures.mjs';
+import { startProgram } from './program.mjs';
 
 const hostile = '<img src=x onerror=alert(1)> \u202eesrever\u202c';
 const env = process.env;
@@ -22,11 +26,15 @@ const children = Number(env.TROUPE_CHILDREN ?? 200);
 const prompt = `${env.TROUPE_PROMPT ?? 'Look at 200 files at once, and ask yes before anything is changed'} ${hostile}`;
 
 let mock = null;
+let program = null;
 let url = process.argv[2] ?? env.TROUPE_URL;
 if (!url) {
   const { serve } = await import('../../mock/server.mjs');
   mock = await serve({ token: env.TROUPE_TOKEN ?? '', pace: 0.7 });
   url = mock.url;
+} else if (existsSync(url)) {
+  program = await startProgram(url, { children: children + 5, token: env.TROUPE_TOKEN });
+  url = program.url;
 }
 url = url.replace(/\/$/, '');
 console.log(`the dashboard at ${url}${mock ? ', a pretended server' : ''}`);
@@ -51,7 +59,8 @@ const storedOf = async (session) => {
   }
   return events;
 };
-const isOver = async (session) => ['done', 'failed'].includes((await call(`/v1/sessions/${session}`)).live?.group ?? 'done');
+const rowOf = async (session) => (await call('/v1/snapshot')).sessions.find((row) => row.session === session);
+const isOver = async (session) => ['done', 'failed'].includes((await rowOf(session))?.group ?? 'done');
 // Chooses an agent that still runs; its number.
 const chooseActive = async () => {
   await page.locator('.tree .choices button', { hasText: 'Active' }).click();
@@ -89,7 +98,10 @@ await step('a run is started from the page', async () => {
   }, 'no new row');
   return session;
 });
-must(session, 'There is no run to go on with.');
+if (!session) {
+  await program?.close();
+  process.exit(steps.end());
+}
 
 await step('the tree fills', async () => {
   await open(`#/run/${encodeURIComponent(session)}`);
@@ -159,7 +171,7 @@ if (env.TROUPE_ASKS !== '0') {
   await step('a question is answered', async () => {
     const ask = page.locator('.run-head .ask');
     await ask.waitFor({ timeout: 30_000 });
-    const asked = (await call(`/v1/sessions/${session}`)).live.questions;
+    const asked = (await rowOf(session)).questions;
     must(asked.length > 0, 'the row of the session has no question');
     await page.keyboard.press('a');
     const choice = page.locator('dialog .choices button').first();
@@ -171,7 +183,7 @@ if (env.TROUPE_ASKS !== '0') {
       await text.fill('yes');
       await page.locator('dialog [type=submit]').click();
     }
-    await until(async () => !((await call(`/v1/sessions/${session}`)).live?.questions ?? []).some((each) => each.question === asked[0].question), 'the question is still open');
+    await until(async () => !((await rowOf(session))?.questions ?? []).some((each) => each.question === asked[0].question), 'the question is still open');
     if (await page.locator('dialog').count()) await page.keyboard.press('Escape');
     await page.locator('dialog').waitFor({ state: 'detached' });
   });
@@ -245,4 +257,5 @@ await step('the browser has nothing to complain about', async () => {
 const code = steps.end();
 await browser.close();
 mock?.close();
+await program?.close();
 process.exit(code);
