@@ -93,7 +93,7 @@ export class World {
     const up = s.agents.get(parent);
     const agent = {
       number, name, branch: number ? `${up.branch}.${name}@${call}` : name, kind, model, parent, call, background, state: 'thinking', current: '', waiting_for: '',
-      started_at: micros(), changed_at: micros(), turns: 0, tool_calls: 0, usage: zero(), subtree: { agents: 1, turns: 0, usage: zero() }, collapsed: 0,
+      started_at: micros(), changed_at: micros(), turns: 0, tool_calls: 0, usage: zero(), subtree: { agents: 0, turns: 0, usage: zero() }, collapsed: 0,
       events: 0, turn: -1, ended: false, waits: 0, done: null,
     };
     s.agents.set(number, agent);

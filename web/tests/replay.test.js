@@ -46,7 +46,7 @@ test('sums go to the parents', () => {
   assert.equal(root.usage.input, 10);
   assert.equal(root.subtree.usage.input, 20);
   assert.equal(root.subtree.usage.cost_nano_usd, 14);
-  assert.equal(root.subtree.agents, 2);
+  assert.equal(root.subtree.agents, 1);
   assert.equal(root.subtree.turns, 2);
   assert.equal(child.tool_calls, 1);
   assert.equal(child.background, true);

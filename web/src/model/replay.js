@@ -25,7 +25,7 @@ function agentOf(replay, event) {
       subtree: { agents: 0, turns: 0, usage: emptyUsage }, collapsed: 0, lastTurn: -1, open: new Set(),
     };
     replay.agents.set(number, agent);
-    above(replay, agent, (up) => up.subtree.agents++);
+    countBelow(replay, agent);
   }
   return agent;
 }
@@ -38,6 +38,11 @@ function above(replay, agent, change) {
     change(at);
   }
 }
+
+const countBelow = (replay, agent) =>
+  above(replay, agent, (up) => {
+    if (up !== agent) up.subtree.agents++;
+  });
 
 // One event further. Changes `replay` in place.
 export function step(replay, event) {
@@ -72,7 +77,7 @@ function registerStart(replay, event, body) {
     waiting_for: '', started_at: event.time, changed_at: event.time, turns: 0, tool_calls: 0, usage: emptyUsage,
     subtree: { agents: 0, turns: 0, usage: emptyUsage }, collapsed: 0, lastTurn: -1, open: new Set(),
   });
-  above(replay, replay.agents.get(number), (up) => up.subtree.agents++);
+  countBelow(replay, replay.agents.get(number));
 }
 
 function change(replay, agent, event, body) {

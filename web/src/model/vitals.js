@@ -34,7 +34,8 @@ export function addVitals(history, vitals) {
     waiting: sum(vitals.models, 'waiting'),
     in_use: sum(vitals.models, 'in_use'),
   };
-  if (last && vitals.at <= last.at) return;
+  // Another stream begins with figures of its own: too near to the last ones to tell a rate.
+  if (last && vitals.at - last.at < 5e5) return;
   for (const name of columns) {
     history.rows[name].push(row[name]);
     if (history.rows[name].length > history.limit) history.rows[name].shift();

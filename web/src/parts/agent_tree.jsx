@@ -44,9 +44,9 @@ function AgentRow({ row, index, place, active, now, parents, session, canAct, ch
           {agent.collapsed ? <span class="dim" title="ended children that are no longer listed"> +{count(agent.collapsed)} ended</span> : null}
         </span>
       </span>
-      <span class="cut dim doing">{stalled ? <b class="tone-needs">stalled · </b> : null}<Line text={agent.state === 'waiting' ? agent.waiting_for || agent.current : agent.current} limit={120} /></span>
+      <span class="cut dim doing">{stalled ? <b class="tone-needs">stalled · </b> : null}<Line text={agent.current || (agent.state === 'waiting' ? agent.waiting_for : '')} limit={120} /></span>
       <span class="figure" title={usageTitle(agent.usage)}>{count(tokensOf(agent.usage))}</span>
-      <span class="figure" title={whole ? `${usageTitle(whole)}, ${agent.subtree.agents} agents` : ''}>{row.kids || agent.collapsed ? count(tokensOf(whole)) : ''}</span>
+      <span class="figure" title={whole ? `${usageTitle(whole)}, ${agent.subtree.agents} agents below` : ''}>{row.kids || agent.collapsed ? count(tokensOf(whole)) : ''}</span>
       <span class="figure">{seconds((endOf(agent, now) - agent.started_at) / 1e6)}</span>
       {acts ? (
         <span class="row-acts">

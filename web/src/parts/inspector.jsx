@@ -22,8 +22,8 @@ function Facts({ agent, now }) {
     ['tokens', count(tokensOf(agent.usage)), '', usageTitle(agent.usage)],
     ['cost', cost(agent.usage?.cost_nano_usd)],
   ];
-  if (agent.subtree?.agents > 1) {
-    facts.push(['agents below', count(agent.subtree.agents - 1)]);
+  if (agent.subtree?.agents > 0) {
+    facts.push(['agents below', count(agent.subtree.agents)]);
     facts.push(['tokens, all', count(tokensOf(agent.subtree.usage)), '', usageTitle(agent.subtree.usage)]);
     facts.push(['cost, all', cost(agent.subtree.usage?.cost_nano_usd)]);
   }
