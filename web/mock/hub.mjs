@@ -36,7 +36,13 @@ export class Hub {
   }
   on_piece(session, piece) {
     for (const client of this.clients)
-      if (client.follow.partials && client.follow.session === session && client.pieces.length < 500 && (client.follow.agent === undefined || client.follow.agent === piece.agent)) client.pieces.push(piece);
+      if (
+        client.follow.partials &&
+        client.follow.session === session &&
+        client.pieces.length < 500 &&
+        (client.follow.agent === undefined || client.follow.agent === piece.agent)
+      )
+        client.pieces.push(piece);
   }
 
   add(send, follow, after) {
@@ -77,9 +83,16 @@ export class Hub {
 
   snapshot(client) {
     const { world } = this;
-    const message = { ...this.head('snapshot'), sessions: [...world.sessions.values()].map((s) => world.sessionRow(s)) };
+    const message = {
+      ...this.head('snapshot'),
+      sessions: [...world.sessions.values()].map((s) => world.sessionRow(s)),
+    };
     const s = world.sessions.get(client.follow.session);
-    if (client.follow.session) Object.assign(message, { session: client.follow.session, agents: s ? [...s.agents.keys()].map((number) => this.row(s, number, client.follow)) : [] });
+    if (client.follow.session)
+      Object.assign(message, {
+        session: client.follow.session,
+        agents: s ? [...s.agents.keys()].map((number) => this.row(s, number, client.follow)) : [],
+      });
     client.n = this.n;
     client.send(message);
   }
@@ -87,12 +100,14 @@ export class Hub {
   delta(client) {
     const { world } = this;
     const message = { ...this.head('delta'), sessions: [], removed_sessions: [], removed_agents: [] };
-    for (const [session, n] of this.sessions) if (n > client.n) message.sessions.push(world.sessionRow(world.sessions.get(session)));
+    for (const [session, n] of this.sessions)
+      if (n > client.n) message.sessions.push(world.sessionRow(world.sessions.get(session)));
     const s = world.sessions.get(client.follow.session);
     if (s) {
       message.session = s.session;
       message.agents = [];
-      for (const [number, n] of this.agents.get(s.session) ?? []) if (n > client.n) message.agents.push(this.row(s, number, client.follow));
+      for (const [number, n] of this.agents.get(s.session) ?? [])
+        if (n > client.n) message.agents.push(this.row(s, number, client.follow));
     }
     client.n = this.n;
     client.send(message);
@@ -103,9 +118,12 @@ export class Hub {
     for (const client of this.clients) {
       if (client.busy?.()) continue;
       const { session } = client.follow;
-      const changed = [...this.sessions.values()].some((n) => n > client.n) || (session && [...(this.agents.get(session)?.values() ?? [])].some((n) => n > client.n));
+      const changed =
+        [...this.sessions.values()].some((n) => n > client.n) ||
+        (session && [...(this.agents.get(session)?.values() ?? [])].some((n) => n > client.n));
       if (changed) this.delta(client);
-      if (client.events.length || client.missed) client.send({ type: 'events', events: client.events.splice(0), missed: client.missed });
+      if (client.events.length || client.missed)
+        client.send({ type: 'events', events: client.events.splice(0), missed: client.missed });
       client.missed = 0;
       if (client.pieces.length) client.send({ type: 'partials', pieces: client.pieces.splice(0) });
     }

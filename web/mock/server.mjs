@@ -11,7 +11,12 @@ import { WebSocketServer } from 'ws';
 import { Hub } from './hub.mjs';
 import { World } from './world.mjs';
 
-const types = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript; charset=utf-8', '.css': 'text/css; charset=utf-8', '.svg': 'image/svg+xml' };
+const types = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
 const guard = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -19,7 +24,15 @@ const guard = {
   'cache-control': 'no-store',
 };
 
-export function serve({ port = 0, token = '', agents = 0, drop = 0, pace = 1, empty = false, dist = fileURLToPath(new URL('../../build/web/dist', import.meta.url)) } = {}) {
+export function serve({
+  port = 0,
+  token = '',
+  agents = 0,
+  drop = 0,
+  pace = 1,
+  empty = false,
+  dist = fileURLToPath(new URL('../../build/web/dist', import.meta.url)),
+} = {}) {
   const world = new World({ pace });
   const hub = new Hub(world);
   const reply = (answer, status, value, more = {}) => {
@@ -27,10 +40,30 @@ export function serve({ port = 0, token = '', agents = 0, drop = 0, pace = 1, em
     answer.end(JSON.stringify(value));
   };
   const fail = (answer, status, code, message) => reply(answer, status, { error: { code, message } });
-  const allowed = (request) => !token || request.headers.authorization === `Bearer ${token}` || (request.headers.cookie ?? '').includes(`troupe_session=${token}`);
+  const allowed = (request) =>
+    !token ||
+    request.headers.authorization === `Bearer ${token}` ||
+    (request.headers.cookie ?? '').includes(`troupe_session=${token}`);
   const catalogue = [
-    { name: 'lead', description: 'Divides a job into parts and has them looked at in parallel', model: 'deep-2', kind: 'root', tools: ['read_file', 'search_text', 'list_directory'], subagents: [{ name: 'analyst', description: 'Looks at one part', kind: 'local', model: 'swift-1' }, { name: 'checker', description: 'Checks a finding', kind: 'local', model: 'swift-1' }] },
-    { name: 'helper', description: 'Answers by itself', model: 'swift-1', kind: 'root', tools: ['read_file'], subagents: [] },
+    {
+      name: 'lead',
+      description: 'Divides a job into parts and has them looked at in parallel',
+      model: 'deep-2',
+      kind: 'root',
+      tools: ['read_file', 'search_text', 'list_directory'],
+      subagents: [
+        { name: 'analyst', description: 'Looks at one part', kind: 'local', model: 'swift-1' },
+        { name: 'checker', description: 'Checks a finding', kind: 'local', model: 'swift-1' },
+      ],
+    },
+    {
+      name: 'helper',
+      description: 'Answers by itself',
+      model: 'swift-1',
+      kind: 'root',
+      tools: ['read_file'],
+      subagents: [],
+    },
   ];
 
   async function api(request, answer, url) {
@@ -38,14 +71,20 @@ export function serve({ port = 0, token = '', agents = 0, drop = 0, pace = 1, em
     const body = request.method === 'POST' ? JSON.parse((await text(request)) || '{}') : null;
     const [area, name, action] = path;
     if (area === 'agents') return reply(answer, 200, { agents: catalogue });
-    if (area === 'snapshot') return reply(answer, 200, { ...hub.head('snapshot'), sessions: [...world.sessions.values()].map((each) => world.sessionRow(each)) });
+    if (area === 'snapshot')
+      return reply(answer, 200, {
+        ...hub.head('snapshot'),
+        sessions: [...world.sessions.values()].map((each) => world.sessionRow(each)),
+      });
     if (area === 'models') return reply(answer, 200, { models: world.vitals().models });
     if (area === 'runs' && !name && body) {
       if (!body.prompt) return fail(answer, 400, 'bad_arguments', 'A run needs a prompt.');
       return reply(answer, 201, world.start(body));
     }
-    if (area === 'runs' && !name) return reply(answer, 200, { runs: world.runs.slice(0, 1000).map((run) => world.runRow(run)) });
-    if (area === 'sessions' && !name) return reply(answer, 200, { sessions: [...world.sessions.values()].map((s) => world.storedRow(s)) });
+    if (area === 'runs' && !name)
+      return reply(answer, 200, { runs: world.runs.slice(0, 1000).map((run) => world.runRow(run)) });
+    if (area === 'sessions' && !name)
+      return reply(answer, 200, { sessions: [...world.sessions.values()].map((s) => world.storedRow(s)) });
     const session = area === 'runs' ? world.runs.find((run) => run.id === name)?.session : name;
     const s = world.sessions.get(session);
     if (!s) return fail(answer, 404, 'not_found', `There is no session '${name}'.`);
@@ -57,12 +96,27 @@ export function serve({ port = 0, token = '', agents = 0, drop = 0, pace = 1, em
       const only = url.searchParams.get('agent');
       const from = s.events.slice(after);
       const found = only === null ? from : from.filter((event) => event.agent_id === `${s.session}/${only}`);
-      return reply(answer, 200, { events: found.slice(0, limit), last_seq: s.events.length, more: found.length > limit, dropped: 0 });
+      return reply(answer, 200, {
+        events: found.slice(0, limit),
+        last_seq: s.events.length,
+        more: found.length > limit,
+        dropped: 0,
+      });
     }
-    if (action === 'steer') return world.steer(s, body.agent ?? 0, body.text) ? reply(answer, 202, {}) : fail(answer, 409, 'busy', 'This agent has ended.');
-    if (action === 'cancel') return world.cancel(s, body.agent ?? 0) ? reply(answer, 202, {}) : fail(answer, 409, 'busy', 'This agent has ended.');
-    if (action === 'answer') return world.answer(s, body.question, body.value) ? reply(answer, 200, {}) : fail(answer, 404, 'not_found', 'There is no such question.');
-    if (action === 'resume') return reply(answer, 201, world.start({ prompt: s.prompt, session: s.session, agent: s.root }));
+    if (action === 'steer')
+      return world.steer(s, body.agent ?? 0, body.text)
+        ? reply(answer, 202, {})
+        : fail(answer, 409, 'busy', 'This agent has ended.');
+    if (action === 'cancel')
+      return world.cancel(s, body.agent ?? 0)
+        ? reply(answer, 202, {})
+        : fail(answer, 409, 'busy', 'This agent has ended.');
+    if (action === 'answer')
+      return world.answer(s, body.question, body.value)
+        ? reply(answer, 200, {})
+        : fail(answer, 404, 'not_found', 'There is no such question.');
+    if (action === 'resume')
+      return reply(answer, 201, world.start({ prompt: s.prompt, session: s.session, agent: s.root }));
     return fail(answer, 404, 'not_found', 'There is no such call.');
   }
 
@@ -71,12 +125,18 @@ export function serve({ port = 0, token = '', agents = 0, drop = 0, pace = 1, em
     try {
       if (url.pathname === '/v1/login' && request.method === 'POST') {
         const given = JSON.parse(await text(request)).token;
-        return given === token ? reply(answer, 200, {}, { 'set-cookie': `troupe_session=${token}; HttpOnly; SameSite=Strict; Path=/` }) : fail(answer, 401, 'unauthorized', 'This is not the token.');
+        return given === token
+          ? reply(answer, 200, {}, { 'set-cookie': `troupe_session=${token}; HttpOnly; SameSite=Strict; Path=/` })
+          : fail(answer, 401, 'unauthorized', 'This is not the token.');
       }
-      if (url.pathname.startsWith('/v1/')) return allowed(request) ? await api(request, answer, url) : fail(answer, 401, 'unauthorized', 'A token is needed.');
+      if (url.pathname.startsWith('/v1/'))
+        return allowed(request)
+          ? await api(request, answer, url)
+          : fail(answer, 401, 'unauthorized', 'A token is needed.');
       if (url.pathname === '/healthz') return reply(answer, 200, 'ok');
       const file = join(dist, normalize(url.pathname === '/' ? '/index.html' : url.pathname));
-      if (!file.startsWith(dist) || !existsSync(file) || !statSync(file).isFile()) return fail(answer, 404, 'not_found', 'There is no such file.');
+      if (!file.startsWith(dist) || !existsSync(file) || !statSync(file).isFile())
+        return fail(answer, 404, 'not_found', 'There is no such file.');
       answer.writeHead(200, { ...guard, 'content-type': types[extname(file)] ?? 'application/octet-stream' });
       createReadStream(file).pipe(answer);
     } catch (error) {
@@ -89,7 +149,11 @@ export function serve({ port = 0, token = '', agents = 0, drop = 0, pace = 1, em
     const url = new URL(request.url, 'http://mock');
     if (url.pathname !== '/v1/events' || !allowed(request)) return socket.end('HTTP/1.1 401 Unauthorized\r\n\r\n');
     return sockets.handleUpgrade(request, socket, head, (ws) => {
-      const client = hub.add((message) => ws.send(JSON.stringify(message)), followOf(Object.fromEntries(url.searchParams)), url.searchParams.get('after'));
+      const client = hub.add(
+        (message) => ws.send(JSON.stringify(message)),
+        followOf(Object.fromEntries(url.searchParams)),
+        url.searchParams.get('after'),
+      );
       client.busy = () => ws.bufferedAmount > 4 << 20;
       ws.on('message', (data) => {
         const message = JSON.parse(data);
@@ -101,7 +165,10 @@ export function serve({ port = 0, token = '', agents = 0, drop = 0, pace = 1, em
   });
 
   if (!empty) {
-    world.start({ prompt: 'Survey the workspace with 9 parts and tell what should be mended first', session: 'survey' });
+    world.start({
+      prompt: 'Survey the workspace with 9 parts and tell what should be mended first',
+      session: 'survey',
+    });
     world.start({ prompt: 'Review the last release: 24 files, then ask all you need to know', session: 'review-1.4' });
     world.start({ prompt: 'Check 5 parts of the build, which will fail', session: 'nightly' });
     world.start({ prompt: 'Clean up, and ask yes before anything is deleted', session: 'clean-up', agent: 'helper' });
@@ -144,8 +211,24 @@ async function text(request) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { values } = parseArgs({ options: { port: { type: 'string' }, token: { type: 'string' }, agents: { type: 'string' }, drop: { type: 'string' }, pace: { type: 'string' }, dist: { type: 'string' }, empty: { type: 'boolean' } } });
+  const { values } = parseArgs({
+    options: {
+      port: { type: 'string' },
+      token: { type: 'string' },
+      agents: { type: 'string' },
+      drop: { type: 'string' },
+      pace: { type: 'string' },
+      dist: { type: 'string' },
+      empty: { type: 'boolean' },
+    },
+  });
   const number = (name, otherwise) => (values[name] === undefined ? otherwise : Number(values[name]));
-  const mock = await serve({ ...values, port: number('port', 8788), agents: number('agents', 0), drop: number('drop', 0), pace: number('pace', 1) });
+  const mock = await serve({
+    ...values,
+    port: number('port', 8788),
+    agents: number('agents', 0),
+    drop: number('drop', 0),
+    pace: number('pace', 1),
+  });
   console.log(`a pretended server: ${mock.url}`);
 }

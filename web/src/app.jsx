@@ -17,6 +17,8 @@ import { SessionsView } from './views/sessions.jsx';
 
 const shown = { now: NowView, run: RunView, activity: ActivityView, models: ModelsView, sessions: SessionsView };
 
+const moves = new Set(['ArrowUp', 'ArrowDown', 'Home', 'End', 'Enter']);
+
 function keys(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
   if (event.key === 'Escape' && isTyping(event.target)) {
@@ -24,6 +26,13 @@ function keys(event) {
     return;
   }
   if (dialog.value || isTyping(event.target)) return;
+  if (event.target === document.body && moves.has(event.key)) {
+    // Arrows go to the list of the view when nothing else has the focus.
+    const list = document.querySelector('main .vlist');
+    list?.focus();
+    list?.dispatchEvent(new KeyboardEvent('keydown', { key: event.key, bubbles: true }));
+    return;
+  }
   const view = views.find((each) => each.key === event.key);
   if (view) go(hashOf(view.name));
   else if (event.key === '?') openDialog({ type: 'help' });
@@ -50,7 +59,14 @@ export function App() {
   const View = shown[view];
   return (
     <>
-      <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); document.getElementById('main').focus(); }}>
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => {
+          event.preventDefault();
+          document.getElementById('main').focus();
+        }}
+      >
         Skip to the view
       </a>
       <TopBar />

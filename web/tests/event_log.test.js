@@ -1,8 +1,28 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addLog, addTail, clearTail, eventFilter, gapOf, makeLog, makeTail, mergeEvents, skipTo, trimLog } from '../src/model/event_log.js';
+import {
+  addLog,
+  addTail,
+  clearTail,
+  eventFilter,
+  gapOf,
+  makeLog,
+  makeTail,
+  mergeEvents,
+  skipTo,
+  trimLog,
+} from '../src/model/event_log.js';
 
-const event = (seq, more = {}) => ({ seq, session_id: 's', agent_id: 's/1', author: 'checker', branch: 'lead.checker@c0', kind: 'model_text', body: {}, ...more });
+const event = (seq, more = {}) => ({
+  seq,
+  session_id: 's',
+  agent_id: 's/1',
+  author: 'checker',
+  branch: 'lead.checker@c0',
+  kind: 'model_text',
+  body: {},
+  ...more,
+});
 const range = (from, to) => Array.from({ length: to - from + 1 }, (_, i) => event(from + i));
 const seqs = (list) => list.map((each) => each.seq);
 

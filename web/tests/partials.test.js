@@ -7,7 +7,10 @@ const piece = (offset, text, more = {}) => ({ agent: 1, message: 'm', thought: f
 test('pieces grow into a text; offsets count bytes', () => {
   const partials = makePartials();
   addPieces(partials, [piece(0, 'Grü'), piece(4, 'ße')]);
-  assert.deepEqual(piecesOf(partials, 1).map(({ text, gap }) => [text, gap]), [['Grüße', false]]);
+  assert.deepEqual(
+    piecesOf(partials, 1).map(({ text, gap }) => [text, gap]),
+    [['Grüße', false]],
+  );
   endPieces(partials, 1);
   assert.deepEqual(piecesOf(partials, 1), []);
 });
@@ -25,7 +28,10 @@ test('thoughts and text are apart; a new message ends the old one; long texts ke
   addPieces(partials, [piece(0, 'hm', { thought: true }), piece(0, 'so')]);
   assert.equal(piecesOf(partials, 1).length, 2);
   addPieces(partials, [piece(0, 'next', { message: 'n' })]);
-  assert.deepEqual(piecesOf(partials, 1).map((stream) => stream.text), ['next']);
+  assert.deepEqual(
+    piecesOf(partials, 1).map((stream) => stream.text),
+    ['next'],
+  );
   addPieces(partials, [piece(4, '0123456789', { message: 'n' })], 6);
   assert.equal(piecesOf(partials, 1)[0].text, '456789');
   addPieces(partials, [piece(0, 'x', { agent: 2 }), piece(0, 'y', { agent: 3 })], 6, 2);

@@ -14,7 +14,10 @@ test('the form fits the schema', () => {
   assert.equal(type({}), 'text');
   assert.equal(type(null), 'text');
   assert.equal(type(true), 'json');
-  assert.equal(formOf({ type: 'object', properties: { a: { type: 'object', properties: { b: {} } } } }).fields[0].form.type, 'json');
+  assert.equal(
+    formOf({ type: 'object', properties: { a: { type: 'object', properties: { b: {} } } } }).fields[0].form.type,
+    'json',
+  );
 });
 
 test('values', () => {
@@ -33,7 +36,11 @@ test('values', () => {
 });
 
 test('objects leave out what is optional and empty', () => {
-  const form = formOf({ type: 'object', properties: { name: { type: 'string' }, sure: { type: 'boolean' }, n: { type: 'integer', title: 'How many' } }, required: ['sure', 'n'] });
+  const form = formOf({
+    type: 'object',
+    properties: { name: { type: 'string' }, sure: { type: 'boolean' }, n: { type: 'integer', title: 'How many' } },
+    required: ['sure', 'n'],
+  });
   assert.deepEqual(blank(form), { name: '', sure: null, n: '' });
   assert.deepEqual(valueOf(form, { name: '', sure: true, n: '3' }), { value: { sure: true, n: 3 } });
   assert.match(valueOf(form, { name: '', sure: true, n: '' }).error, /How many/);

@@ -4,7 +4,18 @@ import { eventsUntil, makeReplay, replayTo } from '../src/model/replay.js';
 import { itemsOf } from '../src/model/items.js';
 
 let seq = 0;
-const event = (agent, kind, body, more = {}) => ({ seq: ++seq, id: `s/${agent}/e${seq}`, session_id: 's', agent_id: `s/${agent}`, author: agent ? 'checker' : 'lead', branch: '', time: seq * 1000, kind, body, ...more });
+const event = (agent, kind, body, more = {}) => ({
+  seq: ++seq,
+  id: `s/${agent}/e${seq}`,
+  session_id: 's',
+  agent_id: `s/${agent}`,
+  author: agent ? 'checker' : 'lead',
+  branch: '',
+  time: seq * 1000,
+  kind,
+  body,
+  ...more,
+});
 const usage = { input: 10, cached: 0, output: 5, reasoning: 0, cost_nano_usd: 7 };
 const events = [
   event(0, 'agent_started', { name: 'lead', kind: 'root', model: 'deep', parent: 0 }),
@@ -14,10 +25,19 @@ const events = [
   event(1, 'agent_started', { name: 'checker', kind: 'prebuilt', model: 'swift', parent: 0, background: true }),
   event(1, 'thought', { turn: 0, text: 'hm' }, { usage }),
   event(1, 'tool_call', { turn: 0, call_id: 'c1-0-0', name: 'read_file', arguments: '{"path":"a"}' }),
-  event(1, 'tool_result', { call_id: 'c1-0-0', name: 'read_file', text: 'no such file', is_error: true, code: 'tool_failed' }),
+  event(1, 'tool_result', {
+    call_id: 'c1-0-0',
+    name: 'read_file',
+    text: 'no such file',
+    is_error: true,
+    code: 'tool_failed',
+  }),
   event(1, 'question', { question_id: 'c1-1-0', message: 'Go on?', schema: { type: 'boolean' }, reason: 'agent' }),
   event(1, 'answer', { question_id: 'c1-1-0', value: true, by: 'user' }),
-  event(1, 'agent_ended', { outcome: { status: 'failed', text: '', code: 'max_turns', detail: 'Too many turns.' }, turns: 1 }),
+  event(1, 'agent_ended', {
+    outcome: { status: 'failed', text: '', code: 'max_turns', detail: 'Too many turns.' },
+    turns: 1,
+  }),
   event(0, 'tool_result', { call_id: 'c0-0-0', name: 'spawn_subagent', text: 'failed' }),
   event(0, 'agent_ended', { outcome: { status: 'completed', text: 'Done' }, turns: 1 }),
   event(9, 'from_the_future', { what: 1 }),
@@ -71,7 +91,16 @@ test('events until a time', () => {
 
 test('items are made of an agent’s events', () => {
   const items = itemsOf(events.filter((each) => each.agent_id === 's/1'));
-  assert.deepEqual(items.map((item) => [item.type, item.status]), [['thought', 'completed'], ['tool_call', 'error'], ['question', 'completed'], ['answer', 'completed'], ['ended', 'error']]);
+  assert.deepEqual(
+    items.map((item) => [item.type, item.status]),
+    [
+      ['thought', 'completed'],
+      ['tool_call', 'error'],
+      ['question', 'completed'],
+      ['answer', 'completed'],
+      ['ended', 'error'],
+    ],
+  );
   assert.equal(items[1].content, 'no such file');
   assert.equal(items[1].ended_at - items[1].at, 1000);
 });

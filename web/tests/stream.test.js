@@ -51,7 +51,14 @@ const made = () => {
   Socket.all = [];
   const states = [];
   const messages = [];
-  const stream = new Stream({ socket: Socket, address: (query) => query, onState: (state) => states.push(state.state), onMessage: (message) => messages.push(message), check: () => {}, timers });
+  const stream = new Stream({
+    socket: Socket,
+    address: (query) => query,
+    onState: (state) => states.push(state.state),
+    onMessage: (message) => messages.push(message),
+    check: () => {},
+    timers,
+  });
   return { stream, states, messages, timers };
 };
 
@@ -83,7 +90,10 @@ test('another agent of the same session needs no snapshot, another session does'
   stream.follow({ session: 's', agent: 0 });
   stream.follow({ session: 's', agent: 1 });
   stream.follow({});
-  assert.deepEqual(socket.sent.map((message) => message.after), [undefined, 'b:7', 'b:7']);
+  assert.deepEqual(
+    socket.sent.map((message) => message.after),
+    [undefined, 'b:7', 'b:7'],
+  );
   stream.stop();
 });
 
@@ -126,14 +136,22 @@ test('a message that is no JSON is left out', () => {
 
 test('waits double up to a limit', () => {
   const middle = () => 0.5;
-  assert.deepEqual([0, 1, 2, 3, 20].map((n) => backoff(n, middle)), [500, 1000, 2000, 4000, 15_000]);
+  assert.deepEqual(
+    [0, 1, 2, 3, 20].map((n) => backoff(n, middle)),
+    [500, 1000, 2000, 4000, 15_000],
+  );
   assert.ok(backoff(0, () => 0) >= 375 && backoff(0, () => 1) <= 625);
 });
 
 test('addresses', () => {
   assert.deepEqual(parseRoute(''), { view: 'now' });
   assert.deepEqual(parseRoute('#/nowhere'), { view: 'now' });
-  assert.deepEqual(parseRoute(runHash('a/b:c', { replay: true, agent: 5 })), { view: 'run', session: 'a/b:c', replay: true, agent: 5 });
+  assert.deepEqual(parseRoute(runHash('a/b:c', { replay: true, agent: 5 })), {
+    view: 'run',
+    session: 'a/b:c',
+    replay: true,
+    agent: 5,
+  });
   assert.deepEqual(parseRoute('#/run'), { view: 'run', session: null, replay: false, agent: 0 });
   assert.deepEqual(parseRoute('#/run/%'), { view: 'run', session: '%', replay: false, agent: 0 });
   assert.deepEqual(parseRoute('#/activity?session=x'), { view: 'activity', session: 'x' });

@@ -31,8 +31,14 @@ test('a zoom keeps the time under the pointer, and has bounds', () => {
 
 test('marks of the axis are round and not too many', () => {
   const marks = axis({ from: 0, to: 10e6 }, 400, 0);
-  assert.deepEqual(marks.map((mark) => mark.text), ['0s', '2s', '4s', '6s', '8s', '10s']);
-  assert.deepEqual(axis({ from: 0, to: 3600e6 }, 400, 0).map((mark) => mark.text), ['0s', '15:00', '30:00', '45:00', '1h00']);
+  assert.deepEqual(
+    marks.map((mark) => mark.text),
+    ['0s', '2s', '4s', '6s', '8s', '10s'],
+  );
+  assert.deepEqual(
+    axis({ from: 0, to: 3600e6 }, 400, 0).map((mark) => mark.text),
+    ['0s', '15:00', '30:00', '45:00', '1h00'],
+  );
   assert.deepEqual(axis({ from: 5, to: 5 }, 400, 0), []);
   assert.ok(axis({ from: 0, to: 1e15 }, 400, 0).length < 10);
 });
@@ -52,6 +58,17 @@ test('marks of an agent: answers of the model, and tools with their length', () 
     { kind: 'tool_result', time: 9, body: { call_id: 'c', is_error: true } },
     { kind: 'tool_call', time: 10, body: { turn: 1, call_id: 'd', name: 'read' } },
   ]);
-  assert.deepEqual(marks.map((mark) => [mark.type, mark.from, mark.to, mark.bad]), [['model', -7, 1, undefined], ['tool', 3, 9, true], ['model', 10, 10, undefined], ['tool', 10, null, false]]);
-  assert.deepEqual(marks.filter((mark) => mark.type === 'model').map((mark) => mark.first), [-4, 10]);
+  assert.deepEqual(
+    marks.map((mark) => [mark.type, mark.from, mark.to, mark.bad]),
+    [
+      ['model', -7, 1, undefined],
+      ['tool', 3, 9, true],
+      ['model', 10, 10, undefined],
+      ['tool', 10, null, false],
+    ],
+  );
+  assert.deepEqual(
+    marks.filter((mark) => mark.type === 'model').map((mark) => mark.first),
+    [-4, 10],
+  );
 });

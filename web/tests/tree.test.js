@@ -2,13 +2,28 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { flatten, isStalled, parentsOfActive, treeFilter, treeKey } from '../src/model/tree.js';
 
-const tree = (...rows) => new Map(rows.map(([number, parent, more = {}]) => [number, { number, parent, name: `n${number}`, state: 'working', changed_at: 0, ...more }]));
+const tree = (...rows) =>
+  new Map(
+    rows.map(([number, parent, more = {}]) => [
+      number,
+      { number, parent, name: `n${number}`, state: 'working', changed_at: 0, ...more },
+    ]),
+  );
 const numbers = (rows) => rows.map((row) => row.agent.number);
 
 test('depth first, by number, with levels and places', () => {
   const rows = flatten(tree([0, 0], [3, 0], [1, 0], [5, 1], [4, 1]), new Set());
   assert.deepEqual(numbers(rows), [0, 1, 4, 5, 3]);
-  assert.deepEqual(rows.map((row) => [row.level, row.index, row.of, row.kids]), [[1, 0, 1, 2], [2, 0, 2, 2], [3, 0, 2, 0], [3, 1, 2, 0], [2, 1, 2, 0]]);
+  assert.deepEqual(
+    rows.map((row) => [row.level, row.index, row.of, row.kids]),
+    [
+      [1, 0, 1, 2],
+      [2, 0, 2, 2],
+      [3, 0, 2, 0],
+      [3, 1, 2, 0],
+      [2, 1, 2, 0],
+    ],
+  );
 });
 
 test('folded children are not shown, and a lost parent makes a top', () => {

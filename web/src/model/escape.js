@@ -1,9 +1,17 @@
 // Untrusted text made visible: control characters and characters that change the direction of text become escapes.
 
-// C0 without tab and newline, DEL, C1; bidi marks, embeddings, overrides and isolates; invisible ones (but not the
-// joiners, which scripts and emoji need); line separators; the byte order mark; lone surrogates; tags.
-const hidden =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]|\udb40[\udc00-\udc7f]/g;
+const hidden = new RegExp(
+  [
+    '[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]', // C0 without tab and newline, DEL, C1
+    '[\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]', // marks, embeddings, overrides and isolates of direction
+    // Invisible ones, but not the joiners, which scripts and emoji need.
+    '[\\u00ad\\u180e\\u200b\\u2060-\\u2065\\u206a-\\u206f\\ufeff\\ufff9-\\ufffb]',
+    '[\\u2028\\u2029]', // line separators
+    '[\\ud800-\\udbff](?![\\udc00-\\udfff])|(?<![\\ud800-\\udbff])[\\udc00-\\udfff]', // lone surrogates
+    '\\udb40[\\udc00-\\udc7f]', // tags
+  ].join('|'),
+  'g',
+);
 
 const escapeOf = (text) => `\\u{${text.codePointAt(0).toString(16)}}`;
 
@@ -23,5 +31,12 @@ export function cut(text, limit) {
 // The text on one line: runs of white space are one space.
 export function oneLine(text, limit = 400) {
   const whole = typeof text === 'string' ? text : String(text ?? '');
-  return cut(visible(cut(whole, limit * 2).replace(/[ \t\r\n]+/g, ' ').trim()), limit);
+  return cut(
+    visible(
+      cut(whole, limit * 2)
+        .replace(/[ \t\r\n]+/g, ' ')
+        .trim(),
+    ),
+    limit,
+  );
 }

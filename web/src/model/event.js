@@ -2,8 +2,22 @@
 import { oneLine } from './escape.js';
 
 export const kinds = [
-  'user_message', 'model_text', 'thought', 'tool_call', 'tool_result', 'agent_started', 'agent_ended', 'question',
-  'answer', 'steering', 'background_result', 'state', 'compaction', 'delivered', 'warning', 'error',
+  'user_message',
+  'model_text',
+  'thought',
+  'tool_call',
+  'tool_result',
+  'agent_started',
+  'agent_ended',
+  'question',
+  'answer',
+  'steering',
+  'background_result',
+  'state',
+  'compaction',
+  'delivered',
+  'warning',
+  'error',
 ];
 
 // The agent's number is the end of its id: "<session>/<n>".

@@ -18,21 +18,38 @@ export function itemsOf(events) {
         items.push({ ...item, type: 'text', content: body.text });
         break;
       case 'tool_call': {
-        const call = { ...item, type: 'tool_call', content: '', display_name: body.name, args: body.arguments, status: 'running', ended_at: 0 };
+        const call = {
+          ...item,
+          type: 'tool_call',
+          content: '',
+          display_name: body.name,
+          args: body.arguments,
+          status: 'running',
+          ended_at: 0,
+        };
         calls.set(body.call_id, call);
         items.push(call);
         break;
       }
       case 'tool_result': {
         const call = calls.get(body.call_id);
-        if (call) Object.assign(call, { status: body.is_error ? 'error' : 'completed', content: body.text, ended_at: event.time });
+        if (call)
+          Object.assign(call, {
+            status: body.is_error ? 'error' : 'completed',
+            content: body.text,
+            ended_at: event.time,
+          });
         break;
       }
       case 'question':
         items.push({ ...item, type: 'question', content: body.message });
         break;
       case 'answer':
-        items.push({ ...item, type: 'answer', content: typeof body.value === 'string' ? body.value : JSON.stringify(body.value) });
+        items.push({
+          ...item,
+          type: 'answer',
+          content: typeof body.value === 'string' ? body.value : JSON.stringify(body.value),
+        });
         break;
       case 'steering':
         items.push({ ...item, type: 'steering', content: body.text });
@@ -43,8 +60,14 @@ export function itemsOf(events) {
         break;
       case 'agent_ended': {
         const status = body.outcome?.status ?? 'completed';
-        for (const call of calls.values()) if (call.status === 'running') Object.assign(call, { status: 'cancelled', ended_at: event.time });
-        items.push({ ...item, type: 'ended', content: outcomeText(body.outcome), status: status === 'failed' ? 'error' : status });
+        for (const call of calls.values())
+          if (call.status === 'running') Object.assign(call, { status: 'cancelled', ended_at: event.time });
+        items.push({
+          ...item,
+          type: 'ended',
+          content: outcomeText(body.outcome),
+          status: status === 'failed' ? 'error' : status,
+        });
         break;
       }
     }

@@ -95,8 +95,12 @@ export const isOver = (row) => row.group === 'done' || row.group === 'failed';
 // The state whose sign a row has: where it waits, the group says it.
 export const shownState = (row) => (row.group === 'queued' || row.group === 'needs_input' ? row.group : row.state);
 
+// Of a session of the store that this process does not run: whether it can go on. `open`: another process has it.
+export const canResume = (stored) => !stored.open && stored.live_agents > 0;
+
 // Microseconds that a session has taken; not a number before it has begun.
-export const elapsedOf = (row, now) => (row.started_at > 0 ? (isOver(row) ? row.changed_at : now) - row.started_at : NaN);
+export const elapsedOf = (row, now) =>
+  row.started_at > 0 ? (isOver(row) ? row.changed_at : now) - row.started_at : NaN;
 
 export const countsOf = (agents) => {
   const all = agents ?? {};

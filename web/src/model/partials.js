@@ -15,7 +15,10 @@ export function addPieces(partials, pieces, limit = 20_000, most = 300) {
     if (!stream) {
       // An older message of the agent is finished when a new one begins.
       for (const [old, other] of streams) if (other.message !== piece.message) streams.delete(old);
-      streams.set(key, (stream = { message: piece.message, thought: piece.thought, length: 0, text: '', gap: piece.offset > 0 }));
+      streams.set(
+        key,
+        (stream = { message: piece.message, thought: piece.thought, length: 0, text: '', gap: piece.offset > 0 }),
+      );
     }
     if (piece.offset < stream.length) {
       // The message began anew (another try of the model).

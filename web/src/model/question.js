@@ -2,7 +2,8 @@
 
 // {type: 'boolean' | 'choice' | 'text' | 'number' | 'object' | 'json', …}
 export function formOf(schema, depth = 0) {
-  if (!schema || typeof schema !== 'object' || Array.isArray(schema)) return { type: schema === undefined || schema === null ? 'text' : 'json' };
+  if (!schema || typeof schema !== 'object' || Array.isArray(schema))
+    return { type: schema === undefined || schema === null ? 'text' : 'json' };
   const help = typeof schema.description === 'string' ? schema.description : '';
   if (Array.isArray(schema.enum) && schema.enum.length > 0) return { type: 'choice', options: schema.enum, help };
   const type = Array.isArray(schema.type) ? schema.type.find((name) => name !== 'null') : schema.type;
@@ -54,7 +55,9 @@ export function valueOf(form, filled) {
     case 'boolean':
       return typeof filled === 'boolean' ? { value: filled } : { error: 'Choose yes or no.' };
     case 'choice':
-      return Number.isInteger(filled) && filled in form.options ? { value: form.options[filled] } : { error: 'Choose one.' };
+      return Number.isInteger(filled) && filled in form.options
+        ? { value: form.options[filled] }
+        : { error: 'Choose one.' };
     case 'text':
       return { value: filled };
     case 'number': {

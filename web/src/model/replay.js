@@ -19,10 +19,26 @@ function agentOf(replay, event) {
   let agent = replay.agents.get(number);
   if (!agent) {
     agent = {
-      number, name: event.author === 'user' ? 'root' : event.author, branch: event.branch, kind: '', model: '', parent: 0,
-      call: event.parent_call_id ?? '', background: false, state: 'thinking', current: '', waiting_for: '',
-      started_at: event.time, changed_at: event.time, turns: 0, tool_calls: 0, usage: emptyUsage,
-      subtree: { agents: 0, turns: 0, usage: emptyUsage }, collapsed: 0, lastTurn: -1, open: new Set(),
+      number,
+      name: event.author === 'user' ? 'root' : event.author,
+      branch: event.branch,
+      kind: '',
+      model: '',
+      parent: 0,
+      call: event.parent_call_id ?? '',
+      background: false,
+      state: 'thinking',
+      current: '',
+      waiting_for: '',
+      started_at: event.time,
+      changed_at: event.time,
+      turns: 0,
+      tool_calls: 0,
+      usage: emptyUsage,
+      subtree: { agents: 0, turns: 0, usage: emptyUsage },
+      collapsed: 0,
+      lastTurn: -1,
+      open: new Set(),
     };
     replay.agents.set(number, agent);
     countBelow(replay, agent);
@@ -72,10 +88,26 @@ export function step(replay, event) {
 function registerStart(replay, event, body) {
   const number = agentNumber(event);
   replay.agents.set(number, {
-    number, name: body.name, branch: event.branch, kind: body.kind, model: body.model, parent: body.parent ?? 0,
-    call: event.parent_call_id ?? '', background: body.background === true, state: 'thinking', current: '',
-    waiting_for: '', started_at: event.time, changed_at: event.time, turns: 0, tool_calls: 0, usage: emptyUsage,
-    subtree: { agents: 0, turns: 0, usage: emptyUsage }, collapsed: 0, lastTurn: -1, open: new Set(),
+    number,
+    name: body.name,
+    branch: event.branch,
+    kind: body.kind,
+    model: body.model,
+    parent: body.parent ?? 0,
+    call: event.parent_call_id ?? '',
+    background: body.background === true,
+    state: 'thinking',
+    current: '',
+    waiting_for: '',
+    started_at: event.time,
+    changed_at: event.time,
+    turns: 0,
+    tool_calls: 0,
+    usage: emptyUsage,
+    subtree: { agents: 0, turns: 0, usage: emptyUsage },
+    collapsed: 0,
+    lastTurn: -1,
+    open: new Set(),
   });
   countBelow(replay, replay.agents.get(number));
 }

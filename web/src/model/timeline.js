@@ -32,7 +32,10 @@ export function pan(range, pixels, width) {
   return { from: range.from + by, to: range.to + by };
 }
 
-const steps = [1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7, 15e6, 3e7, 6e7, 12e7, 3e8, 6e8, 9e8, 18e8, 36e8, 72e8, 216e8, 432e8, 864e8];
+const steps = [
+  1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7, 15e6, 3e7, 6e7, 12e7, 3e8, 6e8, 9e8, 18e8, 36e8,
+  72e8, 216e8, 432e8, 864e8,
+];
 
 // Round places for marks, about `gap` pixels apart, as times since `zero`.
 export function axis(range, width, zero, gap = 80) {

@@ -62,7 +62,10 @@ export function treeFilter(text, only) {
   }[only];
   return (agent) =>
     inState(agent) &&
-    (!words || `${agent.name} #${agent.number} ${agent.current ?? ''} ${stateOf(agent.state).word}`.toLowerCase().includes(words));
+    (!words ||
+      `${agent.name} #${agent.number} ${agent.current ?? ''} ${stateOf(agent.state).word}`
+        .toLowerCase()
+        .includes(words));
 }
 
 // Nothing was heard of an agent for a time, although it has not ended and waits for nobody.

@@ -1,6 +1,19 @@
 // Once a second the server says how it is; this keeps what the plots show of it.
 
-export const columns = ['at', 'events', 'turns', 'tokens', 'calls', 'running', 'p50', 'p99', 'first50', 'first99', 'waiting', 'in_use'];
+export const columns = [
+  'at',
+  'events',
+  'turns',
+  'tokens',
+  'calls',
+  'running',
+  'p50',
+  'p99',
+  'first50',
+  'first99',
+  'waiting',
+  'in_use',
+];
 
 export function makeHistory(limit = 900) {
   return { limit, last: null, rows: Object.fromEntries(columns.map((name) => [name, []])), version: 0 };
@@ -8,7 +21,10 @@ export function makeHistory(limit = 900) {
 
 // The model with the most calls speaks for latencies.
 export const busiest = (models) =>
-  (models ?? []).reduce((best, model) => (best === null || (model.latency?.count ?? 0) > (best.latency?.count ?? 0) ? model : best), null);
+  (models ?? []).reduce(
+    (best, model) => (best === null || (model.latency?.count ?? 0) > (best.latency?.count ?? 0) ? model : best),
+    null,
+  );
 
 const tokens = (usage) => (usage?.input ?? 0) + (usage?.output ?? 0);
 

@@ -33,7 +33,11 @@ async function call(method, path, body) {
   }
   if (answer.ok) return value;
   if (answer.status === 401 && path !== '/v1/login') unauthorized();
-  throw new ApiError(answer.status, value?.error?.code ?? 'http', value?.error?.message ?? `The server said ${answer.status}.`);
+  throw new ApiError(
+    answer.status,
+    value?.error?.code ?? 'http',
+    value?.error?.message ?? `The server said ${answer.status}.`,
+  );
 }
 
 const of = (session) => `/v1/sessions/${encodeURIComponent(session)}`;
@@ -41,7 +45,8 @@ const of = (session) => `/v1/sessions/${encodeURIComponent(session)}`;
 export const login = (token) => call('POST', '/v1/login', { token });
 export const logout = () => call('POST', '/v1/logout', {});
 export const startRun = (run) => call('POST', '/v1/runs', run);
-export const steer = (session, text, agent) => call('POST', `${of(session)}/steer`, agent === undefined ? { text } : { text, agent });
+export const steer = (session, text, agent) =>
+  call('POST', `${of(session)}/steer`, agent === undefined ? { text } : { text, agent });
 export const answer = (session, question, value) => call('POST', `${of(session)}/answer`, { question, value });
 export const cancel = (session, agent) => call('POST', `${of(session)}/cancel`, agent === undefined ? {} : { agent });
 export const resume = (session) => call('POST', `${of(session)}/resume`, {});

@@ -35,7 +35,8 @@ export class Stream {
     // All rows of the new one are known already: changes will do.
     const known = this.live && this.cursor && (!wanted.session || wanted.session === this.wanted.session);
     this.wanted = wanted;
-    if (this.live) this.ws.send(JSON.stringify({ type: 'follow', ...wanted, ...(known ? { after: this.cursor } : {}) }));
+    if (this.live)
+      this.ws.send(JSON.stringify({ type: 'follow', ...wanted, ...(known ? { after: this.cursor } : {}) }));
   }
 
   retryNow() {

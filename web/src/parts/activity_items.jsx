@@ -6,7 +6,17 @@ import { oneLine } from '../model/escape.js';
 import { Text } from './text.jsx';
 
 const page = 100;
-const titles = { prompt: 'Prompt', thought: 'Thought', text: 'Says', question: 'Asks', answer: 'Answer', steering: 'Hint', warning: 'Warning', error: 'Error', ended: 'Ended' };
+const titles = {
+  prompt: 'Prompt',
+  thought: 'Thought',
+  text: 'Says',
+  question: 'Asks',
+  answer: 'Answer',
+  steering: 'Hint',
+  warning: 'Warning',
+  error: 'Error',
+  ended: 'Ended',
+};
 const tones = { running: 'working', completed: 'done', error: 'failed', cancelled: 'cancelled' };
 const signs = { running: '▸', completed: '✓', error: '✗', cancelled: '–' };
 
@@ -17,17 +27,23 @@ function Call({ item, now }) {
   return (
     <details class="item call">
       <summary>
-        <span class={`sign tone-${tones[item.status]}`} role="img" aria-label={item.status}>{signs[item.status]}</span>
+        <span class={`sign tone-${tones[item.status]}`} role="img" aria-label={item.status}>
+          {signs[item.status]}
+        </span>
         <b class="mono">{oneLine(item.display_name, 60)}</b>
         <span class="cut dim mono small">{oneLine(item.description || args, 160)}</span>
         <span class="figure dim small">{lengthOf(item, now)}</span>
       </summary>
       <h4>Arguments</h4>
-      <pre><Text text={prettyJson(args)} limit={20_000} /></pre>
+      <pre>
+        <Text text={prettyJson(args)} limit={20_000} />
+      </pre>
       {item.content ? (
         <>
           <h4>{item.status === 'error' ? 'Error' : 'Result'}</h4>
-          <pre class={item.status === 'error' ? 'tone-failed' : ''}><Text text={prettyJson(item.content)} limit={20_000} /></pre>
+          <pre class={item.status === 'error' ? 'tone-failed' : ''}>
+            <Text text={prettyJson(item.content)} limit={20_000} />
+          </pre>
         </>
       ) : null}
     </details>
@@ -40,10 +56,20 @@ function Said({ item }) {
     <div class={`item said said-${item.type}`}>
       <h4>
         {ended ? <span class={`sign tone-${tones[item.status]}`}>{signs[item.status]}</span> : null}
-        {ended ? (item.status === 'error' ? 'Failed' : item.status === 'cancelled' ? 'Cancelled' : 'Completed') : titles[item.type]}
+        {ended
+          ? item.status === 'error'
+            ? 'Failed'
+            : item.status === 'cancelled'
+              ? 'Cancelled'
+              : 'Completed'
+          : titles[item.type]}
         <span class="dim figure small">{clock(item.at)}</span>
       </h4>
-      {item.content ? <p class="prose"><Text text={item.content} limit={20_000} /></p> : null}
+      {item.content ? (
+        <p class="prose">
+          <Text text={item.content} limit={20_000} />
+        </p>
+      ) : null}
     </div>
   );
 }
@@ -59,7 +85,12 @@ export function ActivityItems({ items, streams, now, empty }) {
   // Made anew when there are others, and once a second for what still runs.
   const second = Math.floor(now / 1e6);
   const list = useMemo(
-    () => items.slice(hidden).map((item) => (item.type === 'tool_call' ? <Call key={item.id} item={item} now={now} /> : <Said key={item.id} item={item} />)),
+    () =>
+      items
+        .slice(hidden)
+        .map((item) =>
+          item.type === 'tool_call' ? <Call key={item.id} item={item} now={now} /> : <Said key={item.id} item={item} />,
+        ),
     [items, hidden, second],
   );
   return (
@@ -75,7 +106,14 @@ export function ActivityItems({ items, streams, now, empty }) {
       }}
     >
       {hidden > 0 ? (
-        <button type="button" class="link" onClick={() => { stick.current = false; setShown(shown + page * 5); }}>
+        <button
+          type="button"
+          class="link"
+          onClick={() => {
+            stick.current = false;
+            setShown(shown + page * 5);
+          }}
+        >
           Show {Math.min(hidden, page * 5)} earlier
         </button>
       ) : null}
@@ -83,8 +121,13 @@ export function ActivityItems({ items, streams, now, empty }) {
       {list}
       {streams.map((stream) => (
         <div class="item said streaming" key={`${stream.message}${stream.thought}`} data-streaming="">
-          <h4>{stream.thought ? 'Thinking' : 'Saying'} <span class="tone-thinking">▸</span></h4>
-          <p class="prose">{stream.gap ? '… ' : ''}<Text text={stream.text} /></p>
+          <h4>
+            {stream.thought ? 'Thinking' : 'Saying'} <span class="tone-thinking">▸</span>
+          </h4>
+          <p class="prose">
+            {stream.gap ? '… ' : ''}
+            <Text text={stream.text} />
+          </p>
         </div>
       ))}
     </div>

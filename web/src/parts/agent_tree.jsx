@@ -33,25 +33,64 @@ function AgentRow({ row, index, place, active, now, parents, session, canAct, ch
     >
       <span class="agent-name">
         <span class="indent" style={{ width: `${Math.min(row.level - 1, 12) * 14}px` }} />
-        <span class="fold" aria-hidden="true" onMouseDown={(event) => { if (row.kids) { event.stopPropagation(); event.preventDefault(); toggle(agent.number, row.open); } }}>
+        <span
+          class="fold"
+          aria-hidden="true"
+          onMouseDown={(event) => {
+            if (row.kids) {
+              event.stopPropagation();
+              event.preventDefault();
+              toggle(agent.number, row.open);
+            }
+          }}
+        >
           {row.kids ? (row.open ? '▾' : '▸') : ''}
         </span>
         <StateSign state={agent.state} />
         <span class="cut">
           <Line text={agent.name} limit={60} />
           <span class="dim"> #{agent.number}</span>
-          {agent.background ? <span class="dim" title="in the background"> bg</span> : null}
-          {agent.collapsed ? <span class="dim" title="ended children that are no longer listed"> +{count(agent.collapsed)} ended</span> : null}
+          {agent.background ? (
+            <span class="dim" title="in the background">
+              {' '}
+              bg
+            </span>
+          ) : null}
+          {agent.collapsed ? (
+            <span class="dim" title="ended children that are no longer listed">
+              {' '}
+              +{count(agent.collapsed)} ended
+            </span>
+          ) : null}
         </span>
       </span>
-      <span class="cut dim doing">{stalled ? <b class="tone-needs">stalled · </b> : null}<Line text={agent.current || (agent.state === 'waiting' ? agent.waiting_for : '')} limit={120} /></span>
-      <span class="figure" title={usageTitle(agent.usage)}>{count(tokensOf(agent.usage))}</span>
-      <span class="figure" title={whole ? `${usageTitle(whole)}, ${agent.subtree.agents} agents below` : ''}>{row.kids || agent.collapsed ? count(tokensOf(whole)) : ''}</span>
+      <span class="cut dim doing">
+        {stalled ? <b class="tone-needs">stalled · </b> : null}
+        <Line text={agent.current || (agent.state === 'waiting' ? agent.waiting_for : '')} limit={120} />
+      </span>
+      <span class="figure" title={usageTitle(agent.usage)}>
+        {count(tokensOf(agent.usage))}
+      </span>
+      <span class="figure" title={whole ? `${usageTitle(whole)}, ${agent.subtree.agents} agents below` : ''}>
+        {row.kids || agent.collapsed ? count(tokensOf(whole)) : ''}
+      </span>
       <span class="figure">{seconds((endOf(agent, now) - agent.started_at) / 1e6)}</span>
       {acts ? (
         <span class="row-acts">
-          <button type="button" tabIndex={-1} onClick={() => openDialog({ type: 'steer', session, agent: agent.number, name: agent.name })}>Steer</button>
-          <button type="button" tabIndex={-1} onClick={() => openDialog({ type: 'cancel', session, agent: agent.number, name: agent.name })}>Cancel</button>
+          <button
+            type="button"
+            tabIndex={-1}
+            onClick={() => openDialog({ type: 'steer', session, agent: agent.number, name: agent.name })}
+          >
+            Steer
+          </button>
+          <button
+            type="button"
+            tabIndex={-1}
+            onClick={() => openDialog({ type: 'cancel', session, agent: agent.number, name: agent.name })}
+          >
+            Cancel
+          </button>
         </span>
       ) : null}
     </div>
@@ -81,7 +120,19 @@ export function AgentTree({ rows, selected, now, parents, session, canAct, selec
       onScroll={onScroll}
       onKeyDown={keys}
       renderRow={(index, place) => (
-        <AgentRow key={rows[index].agent.number} row={rows[index]} index={index} place={place} active={index === active} now={now} parents={parents} session={session} canAct={canAct} choose={() => select(rows[index].agent.number)} toggle={toggle} />
+        <AgentRow
+          key={rows[index].agent.number}
+          row={rows[index]}
+          index={index}
+          place={place}
+          active={index === active}
+          now={now}
+          parents={parents}
+          session={session}
+          canAct={canAct}
+          choose={() => select(rows[index].agent.number)}
+          toggle={toggle}
+        />
       )}
     />
   );

@@ -14,7 +14,13 @@ export function Dialog({ title, children, wide = false }) {
     if (event.target === box.current) closeDialog();
   };
   return (
-    <dialog class={wide ? 'wide' : ''} ref={box} aria-labelledby="dialog-title" onClose={closeDialog} onMouseDown={outside}>
+    <dialog
+      class={wide ? 'wide' : ''}
+      ref={box}
+      aria-labelledby="dialog-title"
+      onClose={closeDialog}
+      onMouseDown={outside}
+    >
       <div class="dialog-body">
         <header>
           <h2 id="dialog-title">{title}</h2>

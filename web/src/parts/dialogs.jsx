@@ -23,7 +23,16 @@ function TextDialog({ title, help, button, send }) {
     <Dialog title={title}>
       <form onSubmit={give}>
         <p class="help">{help}</p>
-        <textarea data-first="" rows={4} aria-label="Text" value={text} onInput={(event) => setText(event.currentTarget.value)} onKeyDown={(event) => { if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) give(event); }} />
+        <textarea
+          data-first=""
+          rows={4}
+          aria-label="Text"
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) give(event);
+          }}
+        />
         <div class="buttons">
           <span class="dim">Ctrl+Enter</span>
           <button type="submit" class="primary" disabled={!text.trim() || busy}>
@@ -39,8 +48,20 @@ function SteerDialog({ session, agent, name }) {
   const one = agent !== undefined;
   return (
     <TextDialog
-      title={one ? <>Steer <Line text={name} /> #{agent}</> : 'Steer the run'}
-      help={one ? 'The agent reads the hint before its next model call.' : 'The agents that run read the hint before their next model call.'}
+      title={
+        one ? (
+          <>
+            Steer <Line text={name} /> #{agent}
+          </>
+        ) : (
+          'Steer the run'
+        )
+      }
+      help={
+        one
+          ? 'The agent reads the hint before its next model call.'
+          : 'The agents that run read the hint before their next model call.'
+      }
       button="Send the hint"
       send={async (text) => {
         await api.steer(session, text, agent);
@@ -69,7 +90,10 @@ function CancelDialog({ session, agent, name }) {
   const give = async (event) => {
     event.preventDefault();
     closeDialog();
-    await attempt(() => api.cancel(session, agent), one ? 'The agent is being cancelled.' : 'The run is being cancelled.');
+    await attempt(
+      () => api.cancel(session, agent),
+      one ? 'The agent is being cancelled.' : 'The run is being cancelled.',
+    );
   };
   return (
     <Dialog title={one ? 'Cancel one agent' : 'Cancel the run'}>
@@ -77,10 +101,19 @@ function CancelDialog({ session, agent, name }) {
         <p>
           {one ? (
             <>
-              <b><Line text={name} limit={60} /></b> #{agent} and its children end as cancelled; its parent goes on.
+              <b>
+                <Line text={name} limit={60} />
+              </b>{' '}
+              #{agent} and its children end as cancelled; its parent goes on.
             </>
           ) : (
-            <>All agents of <b class="mono"><Line text={session} limit={80} /></b> end as cancelled.</>
+            <>
+              All agents of{' '}
+              <b class="mono">
+                <Line text={session} limit={80} />
+              </b>{' '}
+              end as cancelled.
+            </>
           )}
         </p>
         <div class="buttons">
@@ -110,7 +143,14 @@ function AnswerDialog({ session }) {
     if (!error) setSent(new Set([...sent, question.question]));
   };
   return (
-    <Dialog title={<><Line text={question.name} limit={60} /> asks{open.length > 1 ? ` (1 of ${open.length})` : ''}</>} wide>
+    <Dialog
+      title={
+        <>
+          <Line text={question.name} limit={60} /> asks{open.length > 1 ? ` (1 of ${open.length})` : ''}
+        </>
+      }
+      wide
+    >
       <QuestionForm key={question.question} question={question} send={send} />
     </Dialog>
   );

@@ -18,16 +18,30 @@ export function lineOf(event) {
 
 export function EventWhole({ event, close }) {
   const [raw, setRaw] = useState(false);
-  const text = raw ? JSON.stringify(event, null, 2) : event.kind === 'tool_call' ? prettyJson(event.body?.arguments) : event.kind === 'tool_result' ? prettyJson(event.body?.text ?? '') : eventText(event);
+  const text = raw
+    ? JSON.stringify(event, null, 2)
+    : event.kind === 'tool_call'
+      ? prettyJson(event.body?.arguments)
+      : event.kind === 'tool_result'
+        ? prettyJson(event.body?.text ?? '')
+        : eventText(event);
   return (
     <section class="event-whole" aria-label="The chosen event">
       <header>
         <b>{event.kind}</b>
-        <span class="cut dim mono small">{oneLine(event.id, 120)} · seq {event.seq} · {clock(event.time, true)}</span>
-        <button type="button" class="quiet" aria-pressed={raw} onClick={() => setRaw(!raw)}>JSON</button>
-        <button type="button" class="quiet" aria-label="Close the event" onClick={close}>×</button>
+        <span class="cut dim mono small">
+          {oneLine(event.id, 120)} · seq {event.seq} · {clock(event.time, true)}
+        </span>
+        <button type="button" class="quiet" aria-pressed={raw} onClick={() => setRaw(!raw)}>
+          JSON
+        </button>
+        <button type="button" class="quiet" aria-label="Close the event" onClick={close}>
+          ×
+        </button>
       </header>
-      <pre tabIndex={0}><Text text={text} /></pre>
+      <pre tabIndex={0}>
+        <Text text={text} />
+      </pre>
     </section>
   );
 }
@@ -43,12 +57,23 @@ export function EventList({ id, events, version, stick, onAway, withSession, wit
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const last = events.length - 1;
     switch (event.key) {
-      case 'ArrowDown': pick(active < 0 ? last : Math.min(last, active + 1)); break;
-      case 'ArrowUp': pick(active < 0 ? last : Math.max(0, active - 1)); break;
-      case 'Home': pick(0); break;
-      case 'End': pick(last); break;
-      case 'Escape': setChosen(null); break;
-      default: if (!onKey?.(event)) return;
+      case 'ArrowDown':
+        pick(active < 0 ? last : Math.min(last, active + 1));
+        break;
+      case 'ArrowUp':
+        pick(active < 0 ? last : Math.max(0, active - 1));
+        break;
+      case 'Home':
+        pick(0);
+        break;
+      case 'End':
+        pick(last);
+        break;
+      case 'Escape':
+        setChosen(null);
+        break;
+      default:
+        if (!onKey?.(event)) return;
     }
     event.preventDefault();
   };
@@ -69,17 +94,37 @@ export function EventList({ id, events, version, stick, onAway, withSession, wit
           // The log may have lost its beginning since this list was counted.
           if (!event) return null;
           return (
-            <div key={`${event.session_id}${event.seq}`} id={`${id}-${index}`} role="option" aria-posinset={index + 1} aria-setsize={events.length} aria-selected={event === chosen} class={`row event${event === chosen ? ' active' : ''}`} style={place} onMouseDown={() => pick(index)}>
+            <div
+              key={`${event.session_id}${event.seq}`}
+              id={`${id}-${index}`}
+              role="option"
+              aria-posinset={index + 1}
+              aria-setsize={events.length}
+              aria-selected={event === chosen}
+              class={`row event${event === chosen ? ' active' : ''}`}
+              style={place}
+              onMouseDown={() => pick(index)}
+            >
               <span class="figure dim">{clock(event.time, true)}</span>
               {withSession ? <span class="cut dim mono">{oneLine(event.session_id, 60)}</span> : null}
-              {withAgent ? <span class="cut">{oneLine(event.author, 40)}<span class="dim"> #{agentNumber(event)}</span></span> : null}
-              <span class={`cut kind kind-${event.kind}${isBad(event) ? ' tone-failed' : ''}`}>{isBad(event) ? '✗ ' : ''}{event.kind}</span>
+              {withAgent ? (
+                <span class="cut">
+                  {oneLine(event.author, 40)}
+                  <span class="dim"> #{agentNumber(event)}</span>
+                </span>
+              ) : null}
+              <span class={`cut kind kind-${event.kind}${isBad(event) ? ' tone-failed' : ''}`}>
+                {isBad(event) ? '✗ ' : ''}
+                {event.kind}
+              </span>
               <span class={`cut${isBad(event) ? ' tone-failed' : ''}`}>{lineOf(event)}</span>
             </div>
           );
         }}
       />
-      {chosen ? <EventWhole key={`${chosen.session_id}${chosen.seq}`} event={chosen} close={() => setChosen(null)} /> : null}
+      {chosen ? (
+        <EventWhole key={`${chosen.session_id}${chosen.seq}`} event={chosen} close={() => setChosen(null)} />
+      ) : null}
     </div>
   );
 }

@@ -32,7 +32,9 @@ function Facts({ agent, now }) {
       {facts.map(([name, value, look, title]) => (
         <div key={name} title={title}>
           <dt>{name}</dt>
-          <dd class={look}><Line text={value} limit={80} /></dd>
+          <dd class={look}>
+            <Line text={value} limit={80} />
+          </dd>
         </div>
       ))}
     </dl>
@@ -42,34 +44,75 @@ function Facts({ agent, now }) {
 export function Inspector({ agent, session, now, events, version, status, streams, canAct, waiting }) {
   const [tab, setTab] = useState('activity');
   const fromEvents = useMemo(() => itemsOf(events), [events, version, events.length]);
-  if (!agent) return <section class="inspector" aria-label="The selected agent"><p class="empty">{status.loading ? 'Loading …' : 'Choose an agent in the tree.'}</p></section>;
+  if (!agent)
+    return (
+      <section class="inspector" aria-label="The selected agent">
+        <p class="empty">{status.loading ? 'Loading …' : 'Choose an agent in the tree.'}</p>
+      </section>
+    );
   const acts = canAct && !isEnded(agent.state);
-  const items = fromEvents.length ? fromEvents : agent.items ?? [];
+  const items = fromEvents.length ? fromEvents : (agent.items ?? []);
   return (
     <section class="inspector" aria-label="The selected agent">
       <header>
         <h2>
-          <StateSign state={agent.state} /> <span class="cut"><Line text={agent.name} limit={80} /> <span class="dim">#{agent.number}</span></span>
+          <StateSign state={agent.state} />{' '}
+          <span class="cut">
+            <Line text={agent.name} limit={80} /> <span class="dim">#{agent.number}</span>
+          </span>
         </h2>
-        {waiting ? <button type="button" class="ask" onClick={() => openDialog({ type: 'answer', session })}>Answer</button> : null}
+        {waiting ? (
+          <button type="button" class="ask" onClick={() => openDialog({ type: 'answer', session })}>
+            Answer
+          </button>
+        ) : null}
         {acts ? (
           <>
-            <button type="button" onClick={() => openDialog({ type: 'steer', session, agent: agent.number, name: agent.name })}>Steer</button>
-            <button type="button" onClick={() => openDialog({ type: 'cancel', session, agent: agent.number, name: agent.name })}>Cancel</button>
+            <button
+              type="button"
+              onClick={() => openDialog({ type: 'steer', session, agent: agent.number, name: agent.name })}
+            >
+              Steer
+            </button>
+            <button
+              type="button"
+              onClick={() => openDialog({ type: 'cancel', session, agent: agent.number, name: agent.name })}
+            >
+              Cancel
+            </button>
           </>
         ) : null}
       </header>
       <Facts agent={agent} now={now} />
       <div class="tabs" role="tablist">
-        {[['activity', 'Activity'], ['events', `Events ${count(events.length)}`]].map(([name, title]) => (
-          <button key={name} type="button" role="tab" aria-selected={tab === name} onClick={() => setTab(name)}>{title}</button>
+        {[
+          ['activity', 'Activity'],
+          ['events', `Events ${count(events.length)}`],
+        ].map(([name, title]) => (
+          <button key={name} type="button" role="tab" aria-selected={tab === name} onClick={() => setTab(name)}>
+            {title}
+          </button>
         ))}
         {status.error ? <span class="problem">{status.error}</span> : null}
       </div>
       {tab === 'activity' ? (
-        <ActivityItems key={`${session}/${agent.number}`} items={items} streams={streams} now={now} empty={status.loading ? 'Loading …' : 'Nothing yet.'} />
+        <ActivityItems
+          key={`${session}/${agent.number}`}
+          items={items}
+          streams={streams}
+          now={now}
+          empty={status.loading ? 'Loading …' : 'Nothing yet.'}
+        />
       ) : (
-        <EventList key={`${session}/${agent.number}`} id="agent-events" label="Events of the agent" events={events} version={version} stick withAgent={false} />
+        <EventList
+          key={`${session}/${agent.number}`}
+          id="agent-events"
+          label="Events of the agent"
+          events={events}
+          version={version}
+          stick
+          withAgent={false}
+        />
       )}
     </section>
   );

@@ -9,7 +9,11 @@ export const Notes = () => (
         <span class="note-text">
           <Line text={note.text} />
         </span>
-        {note.href ? <a href={note.href} onClick={() => dismiss(note.id)}>Open</a> : null}
+        {note.href ? (
+          <a href={note.href} onClick={() => dismiss(note.id)}>
+            Open
+          </a>
+        ) : null}
         <button type="button" class="quiet" aria-label="Close this note" onClick={() => dismiss(note.id)}>
           ×
         </button>

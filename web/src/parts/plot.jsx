@@ -13,7 +13,12 @@ export function Plot({ title, series, data, version, format, newest }) {
 
   useLayoutEffect(() => {
     const colours = readColours();
-    const axis = { stroke: colours.dim, grid: { stroke: colours.line, width: 1 }, ticks: { show: false }, font: `11px ${colours.font}` };
+    const axis = {
+      stroke: colours.dim,
+      grid: { stroke: colours.line, width: 1 },
+      ticks: { show: false },
+      font: `11px ${colours.font}`,
+    };
     const element = box.current;
     plot.current = new uPlot(
       {
@@ -30,7 +35,11 @@ export function Plot({ title, series, data, version, format, newest }) {
         series: [
           {},
           ...series.map((each) => ({
-            label: each.name, stroke: colours[each.colour], width: 1.5, dash: each.dash, points: { show: false },
+            label: each.name,
+            stroke: colours[each.colour],
+            width: 1.5,
+            dash: each.dash,
+            points: { show: false },
             fill: each.fill ? colours[each.colour].replace('rgb(', 'rgba(').replace(')', ', 0.12)') : undefined,
           })),
         ],
@@ -55,8 +64,11 @@ export function Plot({ title, series, data, version, format, newest }) {
         <b>{title}</b>
         {series.map((each, index) => (
           <span key={each.name} class="legend">
-            <span class={`swatch tone-${each.colour}`} aria-hidden="true">{each.dash ? '┅' : '━'}</span>
-            {series.length > 1 ? <span class="dim">{each.name}</span> : null} <span class="figure">{newest[index] === null ? '–' : format(newest[index])}</span>
+            <span class={`swatch tone-${each.colour}`} aria-hidden="true">
+              {each.dash ? '┅' : '━'}
+            </span>
+            {series.length > 1 ? <span class="dim">{each.name}</span> : null}{' '}
+            <span class="figure">{newest[index] === null ? '–' : format(newest[index])}</span>
           </span>
         ))}
       </figcaption>

@@ -11,7 +11,14 @@ function Field({ form, filled, change, id, first }) {
       return (
         <span class="choices" role="group">
           {[true, false].map((value, index) => (
-            <button type="button" key={index} class={filled === value ? 'chosen' : ''} aria-pressed={filled === value} data-first={first && index === 0 ? '' : undefined} onClick={() => change(value)}>
+            <button
+              type="button"
+              key={index}
+              class={filled === value ? 'chosen' : ''}
+              aria-pressed={filled === value}
+              data-first={first && index === 0 ? '' : undefined}
+              onClick={() => change(value)}
+            >
               {value ? 'Yes' : 'No'}
             </button>
           ))}
@@ -21,19 +28,47 @@ function Field({ form, filled, change, id, first }) {
       return (
         <span class="choices" role="group">
           {form.options.map((option, index) => (
-            <button type="button" key={index} class={filled === index ? 'chosen' : ''} aria-pressed={filled === index} data-first={first && index === 0 ? '' : undefined} onClick={() => change(index)}>
+            <button
+              type="button"
+              key={index}
+              class={filled === index ? 'chosen' : ''}
+              aria-pressed={filled === index}
+              data-first={first && index === 0 ? '' : undefined}
+              onClick={() => change(index)}
+            >
               <Line text={optionText(option)} />
             </button>
           ))}
         </span>
       );
     case 'number':
-      return <input id={id} type="text" inputMode="decimal" value={filled} data-first={first ? '' : undefined} onInput={(event) => change(event.currentTarget.value)} />;
+      return (
+        <input
+          id={id}
+          type="text"
+          inputMode="decimal"
+          value={filled}
+          data-first={first ? '' : undefined}
+          onInput={(event) => change(event.currentTarget.value)}
+        />
+      );
     case 'text':
       return form.long ? (
-        <textarea id={id} rows={3} value={filled} data-first={first ? '' : undefined} onInput={(event) => change(event.currentTarget.value)} />
+        <textarea
+          id={id}
+          rows={3}
+          value={filled}
+          data-first={first ? '' : undefined}
+          onInput={(event) => change(event.currentTarget.value)}
+        />
       ) : (
-        <input id={id} type="text" value={filled} data-first={first ? '' : undefined} onInput={(event) => change(event.currentTarget.value)} />
+        <input
+          id={id}
+          type="text"
+          value={filled}
+          data-first={first ? '' : undefined}
+          onInput={(event) => change(event.currentTarget.value)}
+        />
       );
     case 'object':
       return (
@@ -44,14 +79,34 @@ function Field({ form, filled, change, id, first }) {
                 <Line text={field.title} />
                 {field.required ? '' : <span class="dim"> (optional)</span>}
               </label>
-              <Field form={field.form} filled={filled[field.name]} id={`${id}-${index}`} first={first && index === 0} change={(value) => change({ ...filled, [field.name]: value })} />
-              {field.form.help ? <span class="help"><Line text={field.form.help} /></span> : null}
+              <Field
+                form={field.form}
+                filled={filled[field.name]}
+                id={`${id}-${index}`}
+                first={first && index === 0}
+                change={(value) => change({ ...filled, [field.name]: value })}
+              />
+              {field.form.help ? (
+                <span class="help">
+                  <Line text={field.form.help} />
+                </span>
+              ) : null}
             </div>
           ))}
         </div>
       );
     default:
-      return <textarea id={id} class="mono" rows={5} placeholder='{"key": "value"}' value={filled} data-first={first ? '' : undefined} onInput={(event) => change(event.currentTarget.value)} />;
+      return (
+        <textarea
+          id={id}
+          class="mono"
+          rows={5}
+          placeholder='{"key": "value"}'
+          value={filled}
+          data-first={first ? '' : undefined}
+          onInput={(event) => change(event.currentTarget.value)}
+        />
+      );
   }
 }
 
@@ -80,7 +135,11 @@ export function QuestionForm({ question, send, busy }) {
       <p class="message">
         <Text text={question.message} limit={4000} />
       </p>
-      {form.help ? <p class="help"><Line text={form.help} /></p> : null}
+      {form.help ? (
+        <p class="help">
+          <Line text={form.help} />
+        </p>
+      ) : null}
       <Field
         form={form}
         filled={filled}
@@ -92,7 +151,11 @@ export function QuestionForm({ question, send, busy }) {
           if (direct) give(value);
         }}
       />
-      {problem ? <p class="problem" role="alert">{problem}</p> : null}
+      {problem ? (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      ) : null}
       {direct ? null : (
         <div class="buttons">
           <button type="submit" class="primary" disabled={busy}>

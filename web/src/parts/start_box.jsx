@@ -16,7 +16,11 @@ export function StartBox() {
   const [busy, setBusy] = useState(false);
   const online = connection.value.state === 'live';
   useEffect(() => {
-    if (!catalogue.value && online) api.agents().then((found) => (catalogue.value = found)).catch(() => {});
+    if (!catalogue.value && online)
+      api
+        .agents()
+        .then((found) => (catalogue.value = found))
+        .catch(() => {});
   }, [online]);
   const agents = catalogue.value ?? [];
   const chosen = agents.find((each) => each.name === agent.value) ?? agents[0];
@@ -24,7 +28,9 @@ export function StartBox() {
     event.preventDefault();
     if (!prompt.value.trim() || busy) return;
     setBusy(true);
-    const { value } = await attempt(() => api.startRun({ prompt: prompt.value, ...(chosen ? { agent: chosen.name } : {}) }));
+    const { value } = await attempt(() =>
+      api.startRun({ prompt: prompt.value, ...(chosen ? { agent: chosen.name } : {}) }),
+    );
     setBusy(false);
     if (!value) return;
     prompt.value = '';
@@ -33,7 +39,12 @@ export function StartBox() {
   return (
     <form class="start" onSubmit={start}>
       <div class="start-line">
-        <select aria-label="Agent" value={chosen?.name ?? ''} disabled={agents.length === 0} onChange={(event) => (agent.value = event.currentTarget.value)}>
+        <select
+          aria-label="Agent"
+          value={chosen?.name ?? ''}
+          disabled={agents.length === 0}
+          onChange={(event) => (agent.value = event.currentTarget.value)}
+        >
           {agents.length === 0 ? <option value="">…</option> : null}
           {agents.map((each) => (
             <option key={each.name} value={each.name}>
@@ -59,10 +70,17 @@ export function StartBox() {
       <p class="start-about dim">
         {chosen ? (
           <>
-            <span class="mono"><Line text={chosen.model} limit={60} /></span>
+            <span class="mono">
+              <Line text={chosen.model} limit={60} />
+            </span>
             {chosen.subagents?.length ? ` · ${chosen.subagents.length} subagents` : ''}
             {chosen.tools?.length ? ` · ${chosen.tools.length} tools` : ''}
-            {chosen.description ? <> · <Line text={chosen.description} limit={160} /></> : null}
+            {chosen.description ? (
+              <>
+                {' '}
+                · <Line text={chosen.description} limit={160} />
+              </>
+            ) : null}
           </>
         ) : (
           '\u00a0'

@@ -4,7 +4,13 @@ import { stateOf } from '../model/states.js';
 export function StateSign({ state, label = true }) {
   const { sign, word, tone } = stateOf(state);
   return (
-    <span class={`sign tone-${tone}`} title={word} role={label ? 'img' : undefined} aria-label={label ? word : undefined} aria-hidden={label ? undefined : 'true'}>
+    <span
+      class={`sign tone-${tone}`}
+      title={word}
+      role={label ? 'img' : undefined}
+      aria-label={label ? word : undefined}
+      aria-hidden={label ? undefined : 'true'}
+    >
       {sign}
     </span>
   );

@@ -20,12 +20,18 @@ export function Timeline({ rows, rowHeight, agents, now, selected, marks, select
   const shown = range ?? whole;
 
   useLayoutEffect(() => {
-    const observer = new ResizeObserver(([entry]) => setSize({ width: entry.contentRect.width, height: entry.contentRect.height }));
+    const observer = new ResizeObserver(([entry]) =>
+      setSize({ width: entry.contentRect.width, height: entry.contentRect.height }),
+    );
     observer.observe(canvas.current);
     return () => observer.disconnect();
   }, []);
   useLayoutEffect(() => {
-    draw(canvas.current, { ...size, rows, rowHeight, scrollTop, range: shown, zero: bounds.from, now, agents, selected, marks, hover }, colours);
+    draw(
+      canvas.current,
+      { ...size, rows, rowHeight, scrollTop, range: shown, zero: bounds.from, now, agents, selected, marks, hover },
+      colours,
+    );
   });
 
   const by = (factor, place = null) => {
@@ -38,7 +44,8 @@ export function Timeline({ rows, rowHeight, agents, now, selected, marks, select
     const wheel = (event) => {
       event.preventDefault();
       if (event.ctrlKey || event.metaKey) current.by(event.deltaY > 0 ? 1.25 : 0.8, event.offsetX);
-      else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) current.pan(event.deltaX || event.deltaY);
+      else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
+        current.pan(event.deltaX || event.deltaY);
       else if (tree.current) tree.current.scrollTop += event.deltaY;
     };
     const element = canvas.current;
@@ -91,9 +98,21 @@ export function Timeline({ rows, rowHeight, agents, now, selected, marks, select
         onDblClick={() => setRange(null)}
       />
       <div class="zoom">
-        <button type="button" class="quiet" onClick={() => by(0.6)} aria-label="Zoom in" title="Zoom in (+, or Ctrl and the wheel)">+</button>
-        <button type="button" class="quiet" onClick={() => by(1 / 0.6)} aria-label="Zoom out" title="Zoom out (−)">−</button>
-        <button type="button" class="quiet" disabled={!range} onClick={() => setRange(null)} title="Show all of it (0)">All</button>
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => by(0.6)}
+          aria-label="Zoom in"
+          title="Zoom in (+, or Ctrl and the wheel)"
+        >
+          +
+        </button>
+        <button type="button" class="quiet" onClick={() => by(1 / 0.6)} aria-label="Zoom out" title="Zoom out (−)">
+          −
+        </button>
+        <button type="button" class="quiet" disabled={!range} onClick={() => setRange(null)} title="Show all of it (0)">
+          All
+        </button>
       </div>
     </section>
   );

@@ -4,7 +4,23 @@ import { axis, endOf, parallelism, placeOf } from '../model/timeline.js';
 import { seconds } from '../model/format.js';
 
 export const headHeight = 64;
-const names = ['line', 'dim', 'text', 'panel', 'hover', 'chosen', 'thinking', 'working', 'needs', 'queued', 'done', 'failed', 'cancelled', 'accent', 'font'];
+const names = [
+  'line',
+  'dim',
+  'text',
+  'panel',
+  'hover',
+  'chosen',
+  'thinking',
+  'working',
+  'needs',
+  'queued',
+  'done',
+  'failed',
+  'cancelled',
+  'accent',
+  'font',
+];
 
 export function readColours() {
   const style = getComputedStyle(document.documentElement);

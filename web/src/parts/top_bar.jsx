@@ -16,8 +16,18 @@ function Connection() {
     const timer = setInterval(show, 250);
     return () => clearInterval(timer);
   }, [state, retryAt]);
-  if (state === 'live') return <span class="connection live" role="status" data-connection="live">● live</span>;
-  if (state === 'connecting') return <span class="connection" role="status" data-connection="connecting">○ connecting</span>;
+  if (state === 'live')
+    return (
+      <span class="connection live" role="status" data-connection="live">
+        ● live
+      </span>
+    );
+  if (state === 'connecting')
+    return (
+      <span class="connection" role="status" data-connection="connecting">
+        ○ connecting
+      </span>
+    );
   return (
     <span class="connection lost" role="status" data-connection="waiting">
       ✗ no connection, next try in {left}s{' '}
@@ -39,7 +49,11 @@ export function TopBar() {
       </a>
       <nav aria-label="Views">
         {views.map((view) => (
-          <a key={view.name} href={hashOf(view.name)} aria-current={route.value.view === view.name ? 'page' : undefined}>
+          <a
+            key={view.name}
+            href={hashOf(view.name)}
+            aria-current={route.value.view === view.name ? 'page' : undefined}
+          >
             {view.title}
             {view.name === 'now' && waiting > 0 ? (
               <span class="badge" title={`${waiting} need input`}>
@@ -51,10 +65,23 @@ export function TopBar() {
       </nav>
       <span class="grow" />
       <Connection />
-      <button type="button" class="quiet" onClick={() => (theme.value = nextTheme[theme.value])} aria-label={`Theme: ${themes[theme.value]}. Change it`} title="Light, dark, or as the system says">
-        <span class="theme-sign" aria-hidden="true">◐</span> {themes[theme.value]}
+      <button
+        type="button"
+        class="quiet"
+        onClick={() => (theme.value = nextTheme[theme.value])}
+        aria-label={`Theme: ${themes[theme.value]}. Change it`}
+        title="Light, dark, or as the system says"
+      >
+        <span class="theme-sign" aria-hidden="true">
+          ◐
+        </span>{' '}
+        {themes[theme.value]}
       </button>
-      {hasLogin.value ? <button type="button" class="quiet" onClick={logOut}>Log out</button> : null}
+      {hasLogin.value ? (
+        <button type="button" class="quiet" onClick={logOut}>
+          Log out
+        </button>
+      ) : null}
       <button type="button" class="quiet" onClick={() => openDialog({ type: 'help' })} aria-label="Keys and signs">
         ?
       </button>

@@ -2,7 +2,8 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { dialog } from '../state/page.js';
 
-export const isTyping = (target) => Boolean(target.closest?.('input:not([type="range"]), textarea, select, [contenteditable]'));
+export const isTyping = (target) =>
+  Boolean(target.closest?.('input:not([type="range"]), textarea, select, [contenteditable]'));
 const usesSpace = (target) => Boolean(target.closest?.('button, summary, a, input'));
 
 // `handler(event)` says whether the key was one of its own.
@@ -11,7 +12,15 @@ export function useViewKeys(handler) {
   latest.current = handler;
   useEffect(() => {
     const keys = (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || dialog.value || isTyping(event.target)) return;
+      if (
+        event.ctrlKey ||
+        event.metaKey ||
+        event.altKey ||
+        event.defaultPrevented ||
+        dialog.value ||
+        isTyping(event.target)
+      )
+        return;
       if (event.key === ' ' && usesSpace(event.target)) return;
       if (latest.current(event)) event.preventDefault();
     };

@@ -4,7 +4,19 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { atBottom, scrollToShow, visibleRange } from '../model/window.js';
 
 export function VirtualList({
-  id, count, rowHeight, renderRow, label, role = 'listbox', active = -1, onKeyDown, onScroll, onAway, stick = false, version, scroller,
+  id,
+  count,
+  rowHeight,
+  renderRow,
+  label,
+  role = 'listbox',
+  active = -1,
+  onKeyDown,
+  onScroll,
+  onAway,
+  stick = false,
+  version,
+  scroller,
 }) {
   const own = useRef(null);
   const box = scroller ?? own;
@@ -43,7 +55,8 @@ export function VirtualList({
 
   const { first, last } = visibleRange(view.top, view.height, rowHeight, count);
   const rows = [];
-  for (let index = first; index < last; index++) rows.push(renderRow(index, { top: `${index * rowHeight}px`, height: `${rowHeight}px` }));
+  for (let index = first; index < last; index++)
+    rows.push(renderRow(index, { top: `${index * rowHeight}px`, height: `${rowHeight}px` }));
   return (
     <div
       class="vlist"

@@ -24,7 +24,10 @@ export function openAgentLog(session, agent) {
       for (let page = 0, more = true; more && page < mostPages; page++) {
         const found = await api.events(session, readTo, { agent });
         if (stopped) return;
-        mergeEvents(events, found.events.filter((event) => agentNumber(event) === agent));
+        mergeEvents(
+          events,
+          found.events.filter((event) => agentNumber(event) === agent),
+        );
         more = found.more && found.events.length > 0;
         readTo = Math.max(readTo, more ? found.events.at(-1).seq : found.last_seq);
         mark(version);

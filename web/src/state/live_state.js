@@ -57,7 +57,8 @@ function take(message) {
     addVitals(history, message);
     mark(vitalsVersion);
   } else if (message.type === 'events') {
-    for (const event of message.events) if (event.kind === 'model_text' || event.kind === 'thought' || event.kind === 'agent_ended') ended(event);
+    for (const event of message.events)
+      if (event.kind === 'model_text' || event.kind === 'thought' || event.kind === 'agent_ended') ended(event);
     if (live.followed === null) addTail(tail, message.events, message.missed ?? 0);
     for (const listener of listeners) listener(message.events, message.missed ?? 0);
     mark(eventsVersion);

@@ -18,7 +18,7 @@ export function openSessionLog(session, { back = null, live = true, limit = 50_0
     if (reading || stopped) return;
     reading = true;
     try {
-      for (let more = true; more && !stopped; ) {
+      for (let more = true; more && !stopped;) {
         const after = log.from + log.events.length;
         const page = await api.events(session, after);
         if (stopped) return;

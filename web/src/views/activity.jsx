@@ -44,7 +44,9 @@ function Kinds() {
   };
   return (
     <details class="kinds">
-      <summary class="button">{off.value.size === 0 ? 'All kinds' : `${kinds.length - off.value.size} of ${kinds.length} kinds`}</summary>
+      <summary class="button">
+        {off.value.size === 0 ? 'All kinds' : `${kinds.length - off.value.size} of ${kinds.length} kinds`}
+      </summary>
       <div class="kinds-list">
         {kinds.map((kind) => (
           <label key={kind}>
@@ -52,9 +54,18 @@ function Kinds() {
           </label>
         ))}
         <span class="buttons">
-          <button type="button" onClick={() => (off.value = new Set())}>All</button>
-          <button type="button" onClick={() => (off.value = new Set(kinds))}>None</button>
-          <button type="button" onClick={() => (off.value = new Set(kinds.filter((kind) => kind !== 'error' && kind !== 'warning')))}>Errors</button>
+          <button type="button" onClick={() => (off.value = new Set())}>
+            All
+          </button>
+          <button type="button" onClick={() => (off.value = new Set(kinds))}>
+            None
+          </button>
+          <button
+            type="button"
+            onClick={() => (off.value = new Set(kinds.filter((kind) => kind !== 'error' && kind !== 'warning')))}
+          >
+            Errors
+          </button>
         </span>
       </div>
     </details>
@@ -65,11 +76,19 @@ function SessionChoice({ session }) {
   sessionsVersion.value;
   const names = [...live.sessions.values()].sort((a, b) => b.changed_at - a.changed_at).slice(0, 200);
   return (
-    <select aria-label="Session" value={session ?? ''} onChange={(event) => go(activityHash(event.currentTarget.value))}>
+    <select
+      aria-label="Session"
+      value={session ?? ''}
+      onChange={(event) => go(activityHash(event.currentTarget.value))}
+    >
       <option value="">All sessions, as it comes</option>
-      {session && !names.some((row) => row.session === session) ? <option value={session}>{oneLine(session, 60)}</option> : null}
+      {session && !names.some((row) => row.session === session) ? (
+        <option value={session}>{oneLine(session, 60)}</option>
+      ) : null}
       {names.map((row) => (
-        <option key={row.session} value={row.session}>{oneLine(`${row.session}  ${row.prompt}`, 70)}</option>
+        <option key={row.session} value={row.session}>
+          {oneLine(`${row.session}  ${row.prompt}`, 70)}
+        </option>
       ))}
     </select>
   );
@@ -79,7 +98,15 @@ function Log({ session, events, version, missed, status, whole }) {
   const [stick, setStick] = useState(true);
   const key = `${agent.value}|${text.value}|${[...off.value].join()}`;
   const filter = useMemo(
-    () => eventFilter({ agent: agent.value, text: text.value, kinds: off.value.size ? new Set(kinds.filter((kind) => !off.value.has(kind))) : null }, lineOf),
+    () =>
+      eventFilter(
+        {
+          agent: agent.value,
+          text: text.value,
+          kinds: off.value.size ? new Set(kinds.filter((kind) => !off.value.has(kind))) : null,
+        },
+        lineOf,
+      ),
     [key],
   );
   const list = useFiltered(events, version, filter, key);
@@ -87,27 +114,59 @@ function Log({ session, events, version, missed, status, whole }) {
     <>
       <div class="toolbar">
         <SessionChoice session={session} />
-        <input type="search" data-filter="" aria-label="Text" placeholder="Text" value={text.value} onInput={(event) => (text.value = event.currentTarget.value)} />
-        <input type="search" aria-label="Agent" placeholder="Agent: name or #number" value={agent.value} onInput={(event) => (agent.value = event.currentTarget.value)} />
+        <input
+          type="search"
+          data-filter=""
+          aria-label="Text"
+          placeholder="Text"
+          value={text.value}
+          onInput={(event) => (text.value = event.currentTarget.value)}
+        />
+        <input
+          type="search"
+          aria-label="Agent"
+          placeholder="Agent: name or #number"
+          value={agent.value}
+          onInput={(event) => (agent.value = event.currentTarget.value)}
+        />
         <Kinds />
         <span class="grow" />
-        <span class="dim figure">{filter ? `${exact(list.length)} of ${exact(events.length)}` : plural(events.length, 'event')}</span>
-        <button type="button" class={stick ? 'chosen' : ''} aria-pressed={stick} onClick={() => setStick(!stick)} title="Follow the newest event (f)">
+        <span class="dim figure">
+          {filter ? `${exact(list.length)} of ${exact(events.length)}` : plural(events.length, 'event')}
+        </span>
+        <button
+          type="button"
+          class={stick ? 'chosen' : ''}
+          aria-pressed={stick}
+          onClick={() => setStick(!stick)}
+          title="Follow the newest event (f)"
+        >
           {stick ? '▾ Following' : '▾ Follow'}
         </button>
       </div>
       {missed > 0 ? (
-        <p class="hint">{plural(missed, 'event')} came too fast to be shown here. Choose a session to read all of it from the store.</p>
+        <p class="hint">
+          {plural(missed, 'event')} came too fast to be shown here. Choose a session to read all of it from the store.
+        </p>
       ) : null}
       {whole ? (
         <p class="hint">
-          The newest {exact(events.length)} of {exact(whole.of)} events. <button type="button" class="link" onClick={whole.read}>Read them all</button>
+          The newest {exact(events.length)} of {exact(whole.of)} events.{' '}
+          <button type="button" class="link" onClick={whole.read}>
+            Read them all
+          </button>
         </p>
       ) : null}
       {status?.error ? <p class="hint problem">{oneLine(status.error)}</p> : null}
       {list.length === 0 ? (
         <p class="empty">
-          {status?.loading ? 'Loading …' : events.length ? 'No event fits the filter.' : session ? 'No events yet.' : 'No events yet. They are shown as they come; choose a session to read what it did before.'}
+          {status?.loading
+            ? 'Loading …'
+            : events.length
+              ? 'No event fits the filter.'
+              : session
+                ? 'No events yet.'
+                : 'No events yet. They are shown as they come; choose a session to read what it did before.'}
         </p>
       ) : (
         <EventList
@@ -117,7 +176,9 @@ function Log({ session, events, version, missed, status, whole }) {
           version={version}
           stick={stick}
           withSession={!session}
-          onAway={(away) => { if (away !== !stick) setStick(!away); }}
+          onAway={(away) => {
+            if (away !== !stick) setStick(!away);
+          }}
           onKey={(event) => {
             if (event.key !== 'f') return false;
             setStick(!stick);

@@ -24,8 +24,17 @@ export function LoginView() {
         <h1>troupe</h1>
         <p class="dim">This server asks for its token: the line in the file that it was started with.</p>
         <label for="token">Token</label>
-        <input id="token" type="password" autocomplete="current-password" value={token} onInput={(event) => setToken(event.currentTarget.value)} autoFocus />
-        <p class="problem" role="alert">{problem}</p>
+        <input
+          id="token"
+          type="password"
+          autocomplete="current-password"
+          value={token}
+          onInput={(event) => setToken(event.currentTarget.value)}
+          autoFocus
+        />
+        <p class="problem" role="alert">
+          {problem}
+        </p>
         <button type="submit" class="primary" disabled={!token.trim() || busy}>
           Log in
         </button>

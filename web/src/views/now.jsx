@@ -47,19 +47,36 @@ function Actions({ row }) {
     <span class="actions">
       {direct ? (
         <>
-          <button type="button" class="ask" tabIndex={-1} onClick={() => answer(true)}>Yes</button>
-          <button type="button" class="ask" tabIndex={-1} onClick={() => answer(false)}>No</button>
+          <button type="button" class="ask" tabIndex={-1} onClick={() => answer(true)}>
+            Yes
+          </button>
+          <button type="button" class="ask" tabIndex={-1} onClick={() => answer(false)}>
+            No
+          </button>
         </>
       ) : question ? (
-        <button type="button" class="ask" tabIndex={-1} onClick={() => openDialog({ type: 'answer', session: row.session })}>Answer</button>
+        <button
+          type="button"
+          class="ask"
+          tabIndex={-1}
+          onClick={() => openDialog({ type: 'answer', session: row.session })}
+        >
+          Answer
+        </button>
       ) : null}
       {isOver(row) ? null : (
         <>
-          <button type="button" tabIndex={-1} onClick={() => openDialog({ type: 'steer', session: row.session })}>Steer</button>
-          <button type="button" tabIndex={-1} onClick={() => openDialog({ type: 'cancel', session: row.session })}>Cancel</button>
+          <button type="button" tabIndex={-1} onClick={() => openDialog({ type: 'steer', session: row.session })}>
+            Steer
+          </button>
+          <button type="button" tabIndex={-1} onClick={() => openDialog({ type: 'cancel', session: row.session })}>
+            Cancel
+          </button>
         </>
       )}
-      <a class="button" tabIndex={-1} href={runHash(row.session)}>Open</a>
+      <a class="button" tabIndex={-1} href={runHash(row.session)}>
+        Open
+      </a>
     </span>
   );
 }
@@ -68,20 +85,50 @@ function SessionRow({ row, index, place, id, active, choose }) {
   const question = row.questions?.[0];
   const doing = question ? question.message : row.current;
   return (
-    <div class={`row session${active ? ' active' : ''}`} role="row" id={id} aria-rowindex={index + 1} style={place} aria-selected={active} data-session={row.session} data-group={row.group} onMouseDown={choose} onDblClick={() => go(runHash(row.session))}>
-      <span role="gridcell" class="c-sign"><StateSign state={shownState(row)} /></span>
+    <div
+      class={`row session${active ? ' active' : ''}`}
+      role="row"
+      id={id}
+      aria-rowindex={index + 1}
+      style={place}
+      aria-selected={active}
+      data-session={row.session}
+      data-group={row.group}
+      onMouseDown={choose}
+      onDblClick={() => go(runHash(row.session))}
+    >
+      <span role="gridcell" class="c-sign">
+        <StateSign state={shownState(row)} />
+      </span>
       <span role="gridcell" class="c-title two">
-        <span class="first"><Line text={row.prompt || row.session} limit={200} /></span>
-        <span class="dim small"><Line text={row.root} limit={40} /> · <Line text={row.model} limit={40} /> · <span class="mono"><Line text={row.session} limit={60} /></span></span>
+        <span class="first">
+          <Line text={row.prompt || row.session} limit={200} />
+        </span>
+        <span class="dim small">
+          <Line text={row.root} limit={40} /> · <Line text={row.model} limit={40} /> ·{' '}
+          <span class="mono">
+            <Line text={row.session} limit={60} />
+          </span>
+        </span>
       </span>
       <span role="gridcell" class={question ? 'c-doing asks' : 'c-doing'}>
         <Line text={doing || (row.queued_runs > 0 ? `${row.queued_runs} waiting to run` : '')} limit={220} />
       </span>
-      <span role="gridcell" class="c-counts"><Counts agents={row.agents} /></span>
-      <span role="gridcell" class="figure">{seconds(elapsedOf(row, nowMicros()) / 1e6)}</span>
-      <span role="gridcell" class="figure" title={usageTitle(row.usage)}>{count(tokensOf(row.usage))}</span>
-      <span role="gridcell" class="figure">{cost(row.usage?.cost_nano_usd)}</span>
-      <span role="gridcell" class="c-actions"><Actions row={row} /></span>
+      <span role="gridcell" class="c-counts">
+        <Counts agents={row.agents} />
+      </span>
+      <span role="gridcell" class="figure">
+        {seconds(elapsedOf(row, nowMicros()) / 1e6)}
+      </span>
+      <span role="gridcell" class="figure" title={usageTitle(row.usage)}>
+        {count(tokensOf(row.usage))}
+      </span>
+      <span role="gridcell" class="figure">
+        {cost(row.usage?.cost_nano_usd)}
+      </span>
+      <span role="gridcell" class="c-actions">
+        <Actions row={row} />
+      </span>
     </div>
   );
 }
@@ -116,12 +163,23 @@ export function NowView() {
     if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
     const row = rows[active]?.row;
     switch (event.key) {
-      case 'ArrowDown': move(active, 1); break;
-      case 'ArrowUp': move(active < 0 ? rows.length : active, -1); break;
-      case 'Home': move(-1, 1); break;
-      case 'End': move(rows.length, -1); break;
-      case 'Enter': if (row) go(runHash(row.session)); break;
-      default: return;
+      case 'ArrowDown':
+        move(active, 1);
+        break;
+      case 'ArrowUp':
+        move(active < 0 ? rows.length : active, -1);
+        break;
+      case 'Home':
+        move(-1, 1);
+        break;
+      case 'End':
+        move(rows.length, -1);
+        break;
+      case 'Enter':
+        if (row) go(runHash(row.session));
+        break;
+      default:
+        return;
     }
     event.preventDefault();
   };
@@ -129,10 +187,17 @@ export function NowView() {
     const row = rows[active]?.row;
     const asking = row?.questions?.length ? row : rows.find((each) => each.row?.questions?.length)?.row;
     switch (event.key) {
-      case 's': if (row && !isOver(row)) openDialog({ type: 'steer', session: row.session }); return true;
-      case 'c': if (row && !isOver(row)) openDialog({ type: 'cancel', session: row.session }); return true;
-      case 'a': if (asking) openDialog({ type: 'answer', session: asking.session }); return true;
-      default: return false;
+      case 's':
+        if (row && !isOver(row)) openDialog({ type: 'steer', session: row.session });
+        return true;
+      case 'c':
+        if (row && !isOver(row)) openDialog({ type: 'cancel', session: row.session });
+        return true;
+      case 'a':
+        if (asking) openDialog({ type: 'answer', session: asking.session });
+        return true;
+      default:
+        return false;
     }
   });
   const totals = live.totals;
@@ -161,7 +226,13 @@ export function NowView() {
         <span />
       </div>
       {rows.length === 0 ? (
-        <p class="empty">{live.cursor ? 'No runs yet. Start one above.' : connection.value.state === 'waiting' ? 'The server does not answer.' : 'Loading …'}</p>
+        <p class="empty">
+          {live.cursor
+            ? 'No runs yet. Start one above.'
+            : connection.value.state === 'waiting'
+              ? 'The server does not answer.'
+              : 'Loading …'}
+        </p>
       ) : (
         <VirtualList
           id="now"
@@ -173,12 +244,29 @@ export function NowView() {
           onKeyDown={keys}
           renderRow={(index, place) => {
             const { group, row } = rows[index];
-            if (row) return <SessionRow key={row.session} id={`now-${index}`} index={index} row={row} place={place} active={index === active} choose={() => setChosen(row.session)} />;
+            if (row)
+              return (
+                <SessionRow
+                  key={row.session}
+                  id={`now-${index}`}
+                  index={index}
+                  row={row}
+                  place={place}
+                  active={index === active}
+                  choose={() => setChosen(row.session)}
+                />
+              );
             return (
               <div key={group.name} class="row group" role="row" aria-rowindex={index + 1} style={place}>
                 <span role="gridcell">
-                  <button type="button" class="group-button" tabIndex={-1} aria-expanded={!closed.has(group.name)} onClick={() => toggle(group.name)}>
-                    <StateSign state={group.name} label={false} /> {group.title} <span class="dim">{group.rows.length}</span>
+                  <button
+                    type="button"
+                    class="group-button"
+                    aria-expanded={!closed.has(group.name)}
+                    onClick={() => toggle(group.name)}
+                  >
+                    <StateSign state={group.name} label={false} /> {group.title}{' '}
+                    <span class="dim">{group.rows.length}</span>
                   </button>
                 </span>
               </div>
@@ -189,4 +277,3 @@ export function NowView() {
     </>
   );
 }
-

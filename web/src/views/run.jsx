@@ -12,7 +12,17 @@ import { RunHead } from '../parts/run_head.jsx';
 import { RunPanes } from '../parts/run_panes.jsx';
 import { openAgentLog } from '../state/agent_log.js';
 import { openReplay } from '../state/replay_state.js';
-import { agentsVersion, connection, followThis, live, nowMicros, partials, partialsVersion, second, sessionsVersion } from '../state/live_state.js';
+import {
+  agentsVersion,
+  connection,
+  followThis,
+  live,
+  nowMicros,
+  partials,
+  partialsVersion,
+  second,
+  sessionsVersion,
+} from '../state/live_state.js';
 import { lastSession, route } from '../state/page.js';
 
 const select = (session, replay) => (agent) => {
@@ -81,7 +91,10 @@ function ReplayRun({ session, agent }) {
   const { loading, error } = replay.source.status.value;
   const place = replay.position.value;
   const state = replay.state();
-  const events = useMemo(() => replay.events.slice(0, place).filter((event) => agentNumber(event) === agent), [replay, place, agent, loading]);
+  const events = useMemo(
+    () => replay.events.slice(0, place).filter((event) => agentNumber(event) === agent),
+    [replay, place, agent, loading],
+  );
   return (
     <>
       <RunHead session={session} row={live.sessions.get(session)} replay prompt={state.prompt} />
@@ -122,7 +135,10 @@ export function RunView() {
   useEffect(() => {
     setStored(null);
     if (!session || replay || known || !ready) return;
-    api.session(session).then(() => setStored(true)).catch(() => setStored(false));
+    api
+      .session(session)
+      .then(() => setStored(true))
+      .catch(() => setStored(false));
   }, [session, replay, known, ready]);
   if (!session) return <NoRun />;
   if (replay) return <ReplayRun key={session} session={session} agent={agent} />;

@@ -10,12 +10,16 @@ export async function openBrowser() {
 }
 
 // A page whose errors are collected.
-export async function openPage(browser, { width = 1440, height = 900, colorScheme = 'light', timezoneId = 'UTC' } = {}) {
+export async function openPage(
+  browser,
+  { width = 1440, height = 900, colorScheme = 'light', timezoneId = 'UTC' } = {},
+) {
   const page = await browser.newPage({ viewport: { width, height }, colorScheme, timezoneId });
   page.problems = [];
   page.on('pageerror', (error) => page.problems.push(`error: ${error.stack ?? error.message}`));
   page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') page.problems.push(`${message.type()}: ${message.text()}`);
+    if (message.type() === 'error' || message.type() === 'warning')
+      page.problems.push(`${message.type()}: ${message.text()}`);
   });
   page.on('dialog', (dialog) => {
     page.problems.push(`dialog: ${dialog.message()}`);

@@ -44,15 +44,18 @@ const page = await openPage(browser);
 const steps = new Steps();
 const step = (name, what) => steps.step(name, what);
 const number = (text) => Number((text ?? '').replace(/[^\d].*$/s, '').trim() || NaN);
-const agentsShown = async () => number((await page.locator('.tree .list-head span').first().textContent()).replace(/[\s\u202f]/g, ''));
+const agentsShown = async () =>
+  number((await page.locator('.tree .list-head span').first().textContent()).replace(/[\s\u202f]/g, ''));
 const call = (path) => page.evaluate((path) => fetch(path).then((answer) => answer.json()), path);
 const open = async (hash) => {
-  await page.evaluate((hash) => { location.hash = hash; }, hash);
+  await page.evaluate((hash) => {
+    location.hash = hash;
+  }, hash);
   await page.waitForTimeout(200);
 };
 const storedOf = async (session) => {
   const events = [];
-  for (let more = true; more; ) {
+  for (let more = true; more;) {
     const found = await call(`/v1/sessions/${session}/events?after=${events.at(-1)?.seq ?? 0}&limit=1000`);
     events.push(...found.events);
     more = found.more && found.events.length > 0;
@@ -64,7 +67,9 @@ const isOver = async (session) => ['done', 'failed'].includes((await rowOf(sessi
 // Chooses an agent that still runs; its number.
 const chooseActive = async () => {
   await page.locator('.tree .choices button', { hasText: 'Active' }).click();
-  const row = page.locator('.tree .row.agent:not([data-agent="0"]):is([data-state="thinking"], [data-state="working"])');
+  const row = page.locator(
+    '.tree .row.agent:not([data-agent="0"]):is([data-state="thinking"], [data-state="working"])',
+  );
   await row.last().waitFor();
   await row.last().locator('.agent-name').click();
   return Number(await page.locator('.tree .row.agent.active').getAttribute('data-agent'));
@@ -88,7 +93,11 @@ await step('the page opens', async () => {
 
 await step('a run is started from the page', async () => {
   const before = new Set((await call('/v1/sessions')).sessions.map((each) => each.session));
-  await until(async () => (await page.locator('.start select option').count()) > 0 && !(await page.locator('.start select').isDisabled()), 'no agents');
+  await until(
+    async () =>
+      (await page.locator('.start select option').count()) > 0 && !(await page.locator('.start select').isDisabled()),
+    'no agents',
+  );
   if (env.TROUPE_AGENT) await page.locator('.start select').selectOption(env.TROUPE_AGENT);
   await page.fill('#prompt', prompt);
   await page.keyboard.press('Enter');
@@ -116,7 +125,10 @@ if (mock) {
     await chooseActive();
     await page.locator('[data-streaming] .prose').waitFor();
     const first = (await page.locator('[data-streaming] .prose').textContent()).length;
-    await until(async () => (await page.locator('[data-streaming] .prose').textContent({ timeout: 5000 })).length !== first, 'the text does not grow');
+    await until(
+      async () => (await page.locator('[data-streaming] .prose').textContent({ timeout: 5000 })).length !== first,
+      'the text does not grow',
+    );
   });
 }
 
@@ -127,7 +139,10 @@ await step('a child is steered', async () => {
   await page.locator('dialog textarea').fill('Mind the deadline');
   await page.keyboard.press('Control+Enter');
   await page.getByText('The hint is stored.').waitFor();
-  await until(async () => (await page.locator('.said-steering', { hasText: 'Mind the deadline' }).count()) > 0, 'the hint is not in the activity of the agent');
+  await until(
+    async () => (await page.locator('.said-steering', { hasText: 'Mind the deadline' }).count()) > 0,
+    'the hint is not in the activity of the agent',
+  );
   return `#${agent}`;
 });
 
@@ -150,9 +165,15 @@ await step('a reload in the middle misses nothing', async () => {
   await page.locator('.tree .row.agent[data-agent="0"] .agent-name').click();
   await page.getByRole('tab', { name: /Events/ }).click();
   await until(async () => {
-    const shown = await page.locator('#agent-events .vlist-all').evaluate((list) => Math.round(list.clientHeight / 24)).catch(() => 0);
+    const shown = await page
+      .locator('#agent-events .vlist-all')
+      .evaluate((list) => Math.round(list.clientHeight / 24))
+      .catch(() => 0);
     const stored = (await storedOf(session)).filter((event) => event.agent_id === `${session}/0`).length;
-    const shownAfter = await page.locator('#agent-events .vlist-all').evaluate((list) => Math.round(list.clientHeight / 24)).catch(() => 0);
+    const shownAfter = await page
+      .locator('#agent-events .vlist-all')
+      .evaluate((list) => Math.round(list.clientHeight / 24))
+      .catch(() => 0);
     return stored > 0 && shown <= stored && shownAfter >= stored - 5 && shownAfter > 0;
   }, 'events of the root agent are missing');
   await page.getByRole('tab', { name: 'Activity' }).click();
@@ -183,7 +204,10 @@ if (env.TROUPE_ASKS !== '0') {
       await text.fill('yes');
       await page.locator('dialog [type=submit]').click();
     }
-    await until(async () => !((await rowOf(session))?.questions ?? []).some((each) => each.question === asked[0].question), 'the question is still open');
+    await until(
+      async () => !((await rowOf(session))?.questions ?? []).some((each) => each.question === asked[0].question),
+      'the question is still open',
+    );
     if (await page.locator('dialog').count()) await page.keyboard.press('Escape');
     await page.locator('dialog').waitFor({ state: 'detached' });
   });
@@ -207,12 +231,25 @@ await step('the log of the session is whole', async () => {
   await page.locator('#events .row.event').first().waitFor();
   if (await read.count()) await read.click();
   const stored = await storedOf(session);
-  await until(async () => (await page.locator('#events .vlist-all').evaluate((list) => Math.round(list.clientHeight / 24)).catch(() => 0)) === stored.length, `not ${stored.length} events`);
-  must(stored.every((event, index) => event.seq === index + 1), 'the store has gaps');
+  await until(
+    async () =>
+      (await page
+        .locator('#events .vlist-all')
+        .evaluate((list) => Math.round(list.clientHeight / 24))
+        .catch(() => 0)) === stored.length,
+    `not ${stored.length} events`,
+  );
+  must(
+    stored.every((event, index) => event.seq === index + 1),
+    'the store has gaps',
+  );
   await page.getByPlaceholder('Text').fill('<img src=x');
   await until(async () => (await page.locator('#events .row.event').count()) > 0, 'the filter finds nothing');
   await page.locator('#events .row.event').first().click();
-  must((await page.locator('.event-whole pre').textContent()).includes('<img src=x onerror=alert(1)>'), 'the event is not shown whole');
+  must(
+    (await page.locator('.event-whole pre').textContent()).includes('<img src=x onerror=alert(1)>'),
+    'the event is not shown whole',
+  );
   await page.getByPlaceholder('Text').fill('');
   return `${stored.length} events`;
 });
@@ -235,7 +272,13 @@ await step('the log is replayed', async () => {
 });
 
 await step('every view opens by its key, and the help by ?', async () => {
-  for (const [key, title] of [['1', 'Now'], ['2', 'Run'], ['3', 'Activity'], ['4', 'Models'], ['5', 'Sessions']]) {
+  for (const [key, title] of [
+    ['1', 'Now'],
+    ['2', 'Run'],
+    ['3', 'Activity'],
+    ['4', 'Models'],
+    ['5', 'Sessions'],
+  ]) {
     await page.keyboard.press(key);
     await until(async () => (await page.title()).startsWith(title), `the key ${key} does not lead to ${title}`, 5);
   }
@@ -247,7 +290,9 @@ await step('every view opens by its key, and the help by ?', async () => {
 
 if (env.TROUPE_SCREENSHOTS) {
   mkdirSync(env.TROUPE_SCREENSHOTS, { recursive: true });
-  await step('pictures', () => takePictures(browser, { url, session, prompt, folder: env.TROUPE_SCREENSHOTS, token: env.TROUPE_TOKEN, mock }));
+  await step('pictures', () =>
+    takePictures(browser, { url, session, prompt, folder: env.TROUPE_SCREENSHOTS, token: env.TROUPE_TOKEN, mock }),
+  );
 }
 
 await step('the browser has nothing to complain about', async () => {

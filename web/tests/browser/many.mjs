@@ -17,7 +17,9 @@ const steps = new Steps();
 
 await page.addInitScript(() => {
   const seen = { tasks: [], frames: 0, since: performance.now() };
-  new PerformanceObserver((list) => list.getEntries().forEach((entry) => seen.tasks.push(Math.round(entry.duration)))).observe({ entryTypes: ['longtask'] });
+  new PerformanceObserver((list) =>
+    list.getEntries().forEach((entry) => seen.tasks.push(Math.round(entry.duration))),
+  ).observe({ entryTypes: ['longtask'] });
   const frame = () => {
     seen.frames++;
     requestAnimationFrame(frame);
@@ -26,14 +28,20 @@ await page.addInitScript(() => {
   window.measure = () => {
     const seconds = (performance.now() - seen.since) / 1000;
     const tasks = seen.tasks.splice(0);
-    const found = { frames: Math.round(seen.frames / seconds), longest: Math.max(0, ...tasks), over50: tasks.length, seconds: Math.round(seconds) };
+    const found = {
+      frames: Math.round(seen.frames / seconds),
+      longest: Math.max(0, ...tasks),
+      over50: tasks.length,
+      seconds: Math.round(seconds),
+    };
     seen.frames = 0;
     seen.since = performance.now();
     return found;
   };
 });
 
-const agents = async () => Number((await page.locator('.tree .list-head span').first().textContent()).replace(/[^\d]/g, ''));
+const agents = async () =>
+  Number((await page.locator('.tree .list-head span').first().textContent()).replace(/[^\d]/g, ''));
 async function measured(name, what, { start = false } = {}) {
   await steps.step(name, async () => {
     await page.evaluate(() => window.measure());
@@ -49,7 +57,9 @@ async function measured(name, what, { start = false } = {}) {
 await page.goto(`${mock.url}/#/now`);
 await page.locator('[data-connection="live"]').waitFor();
 await measured('Now, while agents begin', () => page.waitForTimeout(4000));
-await page.evaluate(() => { location.hash = '#/run/many'; });
+await page.evaluate(() => {
+  location.hash = '#/run/many';
+});
 await page.locator('.tree .row.agent').first().waitFor();
 await measured('Run, while agents begin', async () => {
   await until(async () => (await agents()) > wanted, 'not all agents are there', 90);
@@ -77,16 +87,24 @@ await measured('filtering', async () => {
   await page.getByLabel('Filter the agents').fill('');
 });
 await measured('Activity of all', async () => {
-  await page.evaluate(() => { location.hash = '#/activity'; });
+  await page.evaluate(() => {
+    location.hash = '#/activity';
+  });
   await page.waitForTimeout(5000);
 });
 await measured('Activity of the session', async () => {
-  await page.evaluate(() => { location.hash = '#/activity?session=many'; });
+  await page.evaluate(() => {
+    location.hash = '#/activity?session=many';
+  });
   await page.waitForTimeout(6000);
 });
-await steps.step('the browser has nothing to complain about', () => must(page.problems.length === 0, page.problems.join('\n')));
+await steps.step('the browser has nothing to complain about', () =>
+  must(page.problems.length === 0, page.problems.join('\n')),
+);
 if (process.env.TROUPE_SCREENSHOTS) {
-  await page.evaluate(() => { location.hash = '#/run/many'; });
+  await page.evaluate(() => {
+    location.hash = '#/run/many';
+  });
   await page.waitForTimeout(3000);
   await page.screenshot({ path: `${process.env.TROUPE_SCREENSHOTS}/many.png` });
 }

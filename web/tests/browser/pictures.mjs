@@ -16,7 +16,9 @@ export async function takePictures(browser, { url, session, prompt, folder, toke
       count++;
     };
     const show = async (hash, wait = 1200) => {
-      await page.evaluate((hash) => { location.hash = hash; }, hash);
+      await page.evaluate((hash) => {
+        location.hash = hash;
+      }, hash);
       await page.waitForTimeout(wait);
     };
     await page.goto(url);
@@ -32,14 +34,26 @@ export async function takePictures(browser, { url, session, prompt, folder, toke
     await page.keyboard.press('Enter');
     await page.waitForTimeout(3000);
     await shoot('now');
-    const running = await page.locator('.row.session').evaluateAll((rows, known) => rows.map((row) => row.dataset).find((row) => row.session !== known && (row.group === 'running' || row.group === 'needs_input'))?.session, session);
+    const running = await page
+      .locator('.row.session')
+      .evaluateAll(
+        (rows, known) =>
+          rows
+            .map((row) => row.dataset)
+            .find((row) => row.session !== known && (row.group === 'running' || row.group === 'needs_input'))?.session,
+        session,
+      );
     await show(`#/run/${encodeURIComponent(running ?? session)}`, 2500);
     await shoot('run-live');
     await show(`#/run/${encodeURIComponent(running ?? session)}?agent=4`, 1500);
     await shoot('run-child');
     await page.getByRole('tab', { name: /Events/ }).click();
     await page.waitForTimeout(300);
-    await page.locator('#agent-events .row.event').nth(2).click().catch(() => {});
+    await page
+      .locator('#agent-events .row.event')
+      .nth(2)
+      .click()
+      .catch(() => {});
     await page.waitForTimeout(300);
     await shoot('run-events');
     await show(`#/run/${encodeURIComponent(session)}/replay`);
@@ -65,7 +79,11 @@ export async function takePictures(browser, { url, session, prompt, folder, toke
       await shoot('question');
       await page.keyboard.press('Escape');
     }
-    await page.locator('.row.session button', { hasText: 'Steer' }).first().click().catch(() => {});
+    await page
+      .locator('.row.session button', { hasText: 'Steer' })
+      .first()
+      .click()
+      .catch(() => {});
     await page.waitForTimeout(200);
     await shoot('steer');
     await page.close();
