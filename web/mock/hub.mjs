@@ -60,6 +60,12 @@ export class Hub {
   }
 
   goOn(client, after) {
+    const { session, agent, events, after_seq } = client.follow;
+    const stored = this.world.sessions.get(session)?.events;
+    if (events && stored && after_seq !== undefined)
+      client.events = stored
+        .slice(after_seq)
+        .filter((event) => agent === undefined || event.agent_id === `${session}/${agent}`);
     const [boot, n] = (after ?? '').split(':');
     if (boot === this.boot && this.n - Number(n) < ringSize) {
       client.n = Number(n);

@@ -93,9 +93,7 @@ export function serve({
     if (action === 'events') {
       const after = Number(url.searchParams.get('after') ?? 0);
       const limit = Math.min(1000, Number(url.searchParams.get('limit') ?? 1000));
-      const only = url.searchParams.get('agent');
-      const from = s.events.slice(after);
-      const found = only === null ? from : from.filter((event) => event.agent_id === `${s.session}/${only}`);
+        const found = s.events.slice(after);
       return reply(answer, 200, {
         events: found.slice(0, limit),
         last_seq: s.events.length,
@@ -200,6 +198,7 @@ function followOf(given) {
   if (given.agent !== undefined && given.agent !== null) follow.agent = Number(given.agent);
   follow.events = given.events === true || given.events === 'true';
   follow.partials = given.partials === true || given.partials === 'true';
+  if (given.after_seq !== undefined && given.after_seq !== null) follow.after_seq = Number(given.after_seq);
   if (given.kinds) follow.kinds = Array.isArray(given.kinds) ? given.kinds : given.kinds.split(',');
   return follow;
 }

@@ -55,8 +55,6 @@ export const session = (name) => call('GET', of(name));
 export const agents = () => call('GET', '/v1/agents').then((found) => found.agents);
 export const models = () => call('GET', '/v1/models').then((found) => found.models);
 
-// A page of stored events. `agent` asks for those of one agent; a server that does not know that gives all.
-export function events(name, after, { limit = 1000, agent = null } = {}) {
-  const only = agent === null ? '' : `&agent=${agent}`;
-  return call('GET', `${of(name)}/events?after=${after}&limit=${limit}${only}`);
-}
+// A page of stored events.
+export const events = (name, after, limit = 1000) =>
+  call('GET', `${of(name)}/events?after=${after}&limit=${limit}`);

@@ -1,4 +1,5 @@
-// The events of one agent: the store's, then the stream's.
+// The events of one agent. The stream gives them from the first one on (it follows the agent with `after_seq: 0`); where
+// it does not, or leaves some out, they are read from the store.
 import { signal } from '@preact/signals';
 import * as api from '../net/api.js';
 import { agentNumber } from '../model/event.js';
@@ -6,31 +7,36 @@ import { mergeEvents } from '../model/event_log.js';
 import { mark, topic } from './draw.js';
 import { listen } from './live_state.js';
 
+// The stream is given this long.
+const patience = 2000;
 const mostPages = 200;
 
 export function openAgentLog(session, agent) {
   const events = [];
   const version = topic();
   const status = signal({ loading: true, error: null });
-  let readTo = 0;
   let stopped = false;
   let reading = false;
-  let again = 0;
+  let timer = 0;
+
+  const take = (found) => {
+    const mine = found.filter((event) => event.session_id === session && agentNumber(event) === agent);
+    if (mine.length === 0) return;
+    mergeEvents(events, mine);
+    mark(version);
+    if (status.value.loading) status.value = { loading: false, error: null };
+  };
 
   async function read() {
     if (reading || stopped) return;
     reading = true;
     try {
-      for (let page = 0, more = true; more && page < mostPages; page++) {
-        const found = await api.events(session, readTo, { agent });
+      for (let page = 0, after = 0, more = true; more && page < mostPages; page++) {
+        const found = await api.events(session, after);
         if (stopped) return;
-        mergeEvents(
-          events,
-          found.events.filter((event) => agentNumber(event) === agent),
-        );
+        take(found.events);
         more = found.more && found.events.length > 0;
-        readTo = Math.max(readTo, more ? found.events.at(-1).seq : found.last_seq);
-        mark(version);
+        after = found.events.at(-1)?.seq ?? after;
       }
       status.value = { loading: false, error: null };
     } catch (error) {
@@ -42,24 +48,16 @@ export function openAgentLog(session, agent) {
   }
 
   function soon() {
-    if (again || stopped) return;
-    again = setTimeout(() => {
-      again = 0;
-      read();
-    }, 1500);
+    clearTimeout(timer);
+    timer = setTimeout(read, patience);
   }
 
-  const unlisten = listen((fresh, missed) => {
-    const mine = fresh.filter((event) => event.session_id === session && agentNumber(event) === agent);
-    if (mine.length) {
-      mergeEvents(events, mine);
-      mark(version);
-    }
-    if (missed) soon();
+  // After a break the stream begins with the first event again.
+  const unlisten = listen((fresh, missed, isBack) => {
+    take(fresh);
+    if (missed && !isBack) soon();
   });
-  read();
-  // What was stored after this was read and before the stream followed.
-  soon();
+  timer = setTimeout(() => events.length === 0 && read(), patience);
 
   return {
     events,
@@ -67,7 +65,7 @@ export function openAgentLog(session, agent) {
     status,
     close() {
       stopped = true;
-      clearTimeout(again);
+      clearTimeout(timer);
       unlisten();
     },
   };

@@ -30,7 +30,7 @@ setInterval(() => second.value++, 1000);
 let offset = 0; // the server's clock less ours, microseconds
 export const nowMicros = () => Date.now() * 1000 + offset;
 
-// Called with events as they come, and with how many were missed.
+// Called with events as they come, with how many were missed, and with whether that is because of a break.
 const listeners = new Set();
 export function listen(listener) {
   listeners.add(listener);
@@ -43,7 +43,7 @@ const stream = new Stream({
     const back = state.state === 'live' && connection.value.attempt > 0;
     connection.value = state;
     // What came in between is in the store.
-    if (back) for (const listener of listeners) listener([], 1);
+    if (back) for (const listener of listeners) listener([], 1, true);
   },
   check: () => api.agents().catch(() => {}),
 });

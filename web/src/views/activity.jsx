@@ -195,7 +195,7 @@ function AllSessions() {
   const wanted = off.value.size ? kinds.filter((kind) => !off.value.has(kind)) : null;
   const asked = wanted?.join(',');
   useEffect(() => {
-    followThis({ events: true, ...(wanted && wanted.length ? { kinds: asked } : {}) });
+    followThis({ events: true, ...(wanted && wanted.length ? { kinds: wanted } : {}) });
   }, [asked]);
   return <Log session={null} events={tail.events} version={tail.version} missed={tail.missed} />;
 }

@@ -49,7 +49,7 @@ function LiveRun({ session, agent }) {
   second.value;
   const settled = useSettled(agent);
   useEffect(() => {
-    followThis({ session, agent: settled, events: true, partials: true });
+    followThis({ session, agent: settled, events: true, after_seq: 0, partials: true });
   }, [session, settled]);
   const [log, setLog] = useState(nothing);
   useEffect(() => {
