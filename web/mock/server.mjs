@@ -93,7 +93,7 @@ export function serve({
     if (action === 'events') {
       const after = Number(url.searchParams.get('after') ?? 0);
       const limit = Math.min(1000, Number(url.searchParams.get('limit') ?? 1000));
-        const found = s.events.slice(after);
+      const found = s.events.slice(after);
       return reply(answer, 200, {
         events: found.slice(0, limit),
         last_seq: s.events.length,

@@ -41,7 +41,7 @@ const json = (value) => {
   }
 };
 
-export const partText = (part) => {
+const partText = (part) => {
   switch (part?.type) {
     case 'text':
     case 'thought':
@@ -57,7 +57,7 @@ export const partText = (part) => {
   }
 };
 
-export const contentText = (content) => (content?.parts ?? []).map(partText).join('\n');
+const contentText = (content) => (content?.parts ?? []).map(partText).join('\n');
 
 export const outcomeText = (outcome) => {
   if (!outcome) return '';

@@ -1,6 +1,6 @@
 // The calls of the server. A refused call is an ApiError with the server's sentence.
 
-export class ApiError extends Error {
+class ApiError extends Error {
   constructor(status, code, message) {
     super(message);
     this.status = status;
@@ -56,5 +56,4 @@ export const agents = () => call('GET', '/v1/agents').then((found) => found.agen
 export const models = () => call('GET', '/v1/models').then((found) => found.models);
 
 // A page of stored events.
-export const events = (name, after, limit = 1000) =>
-  call('GET', `${of(name)}/events?after=${after}&limit=${limit}`);
+export const events = (name, after, limit = 1000) => call('GET', `${of(name)}/events?after=${after}&limit=${limit}`);

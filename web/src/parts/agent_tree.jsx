@@ -9,7 +9,7 @@ import { Line } from './text.jsx';
 import { VirtualList } from './virtual_list.jsx';
 
 export const rowHeight = 26;
-export const stalledAfter = 30;
+const stalledAfter = 30;
 
 function AgentRow({ row, index, place, active, now, parents, session, canAct, choose, toggle }) {
   const { agent } = row;

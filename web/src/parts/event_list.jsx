@@ -16,7 +16,7 @@ export function lineOf(event) {
   return line;
 }
 
-export function EventWhole({ event, close }) {
+function EventWhole({ event, close }) {
   const [raw, setRaw] = useState(false);
   const text = raw
     ? JSON.stringify(event, null, 2)

@@ -5,8 +5,9 @@ import { clock } from '../model/format.js';
 import { dark } from '../state/page.js';
 import { readColours } from './timeline_draw.js';
 
-// `series`: [{name, colour, dash?, fill?}]; `data`: [times in seconds, values…]; `format` of a value.
-export function Plot({ title, series, data, version, format, newest }) {
+// `series`: [{name, colour, dash?, fill?}]; `data`: [times in seconds, values…]; `format` of a value; `least`: the axis reaches at least
+// to this one.
+export function Plot({ title, series, data, version, format, newest, least = 1 }) {
   const box = useRef(null);
   const plot = useRef(null);
   const isDark = dark.value;
@@ -27,7 +28,7 @@ export function Plot({ title, series, data, version, format, newest }) {
         padding: [6, 10, 0, 0],
         legend: { show: false },
         cursor: { y: false, points: { size: 5 }, drag: { x: false, y: false } },
-        scales: { x: { time: true }, y: { range: (_, low, high) => [0, Math.max(high ?? 0, 1e-6) * 1.1] } },
+        scales: { x: { time: true }, y: { range: (_, low, high) => [0, Math.max((high ?? 0) * 1.1, least)] } },
         axes: [
           { ...axis, space: 70, size: 22, values: (_, marks) => marks.map((s) => clock(s * 1e6)) },
           { ...axis, size: 52, space: 32, values: (_, marks) => marks.map(format) },

@@ -24,6 +24,7 @@ const plots = [
       ['p99', 'needs', 'p99'],
     ],
     format: latency,
+    least: 0.01,
   },
   {
     title: 'First token',
@@ -32,6 +33,7 @@ const plots = [
       ['first99', 'needs', 'p99'],
     ],
     format: latency,
+    least: 0.01,
   },
   {
     title: 'Calls',
@@ -172,6 +174,7 @@ export function ModelsView() {
             key={plot.title}
             title={plot.title}
             format={plot.format}
+            least={plot.least}
             version={version}
             data={[rows.at, ...plot.of.map(([name]) => rows[name])]}
             newest={plot.of.map(([name]) => newest(history, name))}

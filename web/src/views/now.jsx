@@ -1,7 +1,7 @@
 // What goes on now: sessions by group.
 import { useState } from 'preact/hooks';
 import * as api from '../net/api.js';
-import { cost, count, seconds, tokensOf, usageTitle } from '../model/format.js';
+import { cost, count, plural, seconds, tokensOf, usageTitle } from '../model/format.js';
 import { countsOf, elapsedOf, grouped, isOver, shownState } from '../model/live.js';
 import { runHash } from '../model/route.js';
 import { groups, stateOf } from '../model/states.js';
@@ -109,10 +109,11 @@ function SessionRow({ row, index, place, id, active, choose }) {
           <span class="mono">
             <Line text={row.session} limit={60} />
           </span>
+          {row.queued_runs > 0 ? ` · ${plural(row.queued_runs, 'more run')} queued` : ''}
         </span>
       </span>
       <span role="gridcell" class={question ? 'c-doing asks' : 'c-doing'}>
-        <Line text={doing || (row.queued_runs > 0 ? `${row.queued_runs} waiting to run` : '')} limit={220} />
+        <Line text={doing} limit={220} />
       </span>
       <span role="gridcell" class="c-counts">
         <Counts agents={row.agents} />

@@ -11,6 +11,7 @@
 // TROUPE_PROMPT       a prompt that makes it spawn 200 children or more, which run for some seconds, and ask
 // TROUPE_CHILDREN     how many children to wait for (200)
 // TROUPE_ASKS         0 when the agent asks nothing
+// TROUPE_STREAMS      0 when the models do not stream
 // TROUPE_END          seconds to wait for the end of the run (120)
 // TROUPE_SCREENSHOTS  a folder for pictures of every view, light and dark
 // TROUPE_CHROMIUM     the browser's program
@@ -120,7 +121,7 @@ await step('the tree fills', async () => {
   return `${await agentsShown()} agents, ${rows} rows in the document`;
 });
 
-if (mock) {
+if (env.TROUPE_STREAMS !== '0') {
   await step('what a child is saying is shown as it comes', async () => {
     await chooseActive();
     await page.locator('[data-streaming] .prose').waitFor();
