@@ -4,7 +4,6 @@
 # packed anew when it changes; when nothing is there, the library has a page that says so.
 set(TROUPE_WEB_DIST "${CMAKE_CURRENT_SOURCE_DIR}/build/web/dist" CACHE PATH "The built dashboard")
 
-enable_language(ASM)
 find_program(TROUPE_GZIP gzip REQUIRED)
 
 function(troupe_web_library)
@@ -21,14 +20,14 @@ function(troupe_web_library)
   # The list is a file of its own: a file that went away changes it.
   file(CONFIGURE OUTPUT "${out}/files.txt" CONTENT "${files}" @ONLY)
   add_custom_command(
-    OUTPUT "${out}/table.cpp" "${out}/bytes.S"
+    OUTPUT "${out}/table.cpp"
     COMMAND "${CMAKE_COMMAND}" "-DPAGE=${page}" "-DOUT=${out}" "-DGZIP=${TROUPE_GZIP}" -P "${pack}"
     DEPENDS "${pack}" "${out}/files.txt" ${files}
     COMMENT "Packing the dashboard"
     VERBATIM)
 
   troupe_library(web)
-  target_sources(troupe_web PRIVATE "${out}/table.cpp" "${out}/bytes.S")
+  target_sources(troupe_web PRIVATE "${out}/table.cpp")
 endfunction()
 
 troupe_web_library()

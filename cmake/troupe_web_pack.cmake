@@ -1,7 +1,7 @@
 # cmake -DPAGE=folder -DOUT=folder -DGZIP=program -P troupe_web_pack.cmake
 #
-# Compresses the files that OUT/files.txt lists and writes OUT/bytes.S, which holds their bytes, and OUT/table.cpp,
-# which has a row for each.
+# Compresses the files that OUT/files.txt lists and writes OUT/table.cpp, which holds their bytes and has a row for each.
+# The assembler reads the bytes: a compiler needs long for large arrays.
 file(READ "${OUT}/files.txt" files)
 
 function(mime_of path result)
@@ -34,7 +34,7 @@ foreach(file ${files})
 endforeach()
 list(SORT paths COMPARE STRING)
 
-set(bytes "  .section .rodata\n")
+set(bytes "")
 set(declarations "")
 set(rows "")
 set(number 0)
@@ -53,14 +53,17 @@ foreach(path ${paths})
     set(immutable true)
   endif()
   set(symbol "troupe_web_asset_${number}")
-  string(APPEND bytes "  .global ${symbol}\n${symbol}:\n  .incbin \"${packed}\"\n")
+  # The hash tells caches of compiled files that the bytes are others.
+  string(APPEND bytes "    \".global ${symbol}\\n${symbol}: .incbin \\\"${packed}\\\" /* ${hash} */\\n\"\n")
   string(APPEND declarations "extern const std::byte ${symbol}[${size}];\n")
   string(APPEND rows "    {\"${path}\", \"${mime}\", \"${hash}\", ${symbol}, ${immutable}},\n")
   math(EXPR number "${number} + 1")
 endforeach()
 
-file(WRITE "${OUT}/bytes.S" "${bytes}\n  .section .note.GNU-stack,\"\",%progbits\n")
 file(WRITE "${OUT}/table.cpp" "#include <troupe/web/assets.hpp>
+
+asm(\".pushsection .rodata\\n\"
+${bytes}    \".popsection\\n\");
 
 extern \"C\" {
 ${declarations}}

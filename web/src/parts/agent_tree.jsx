@@ -6,7 +6,7 @@ import { endOf } from '../model/timeline.js';
 import { openDialog } from '../state/page.js';
 import { StateSign } from './state_sign.jsx';
 import { Line } from './text.jsx';
-import { VirtualList } from './virtual_list.jsx';
+import { slotOf, VirtualList } from './virtual_list.jsx';
 
 export const rowHeight = 26;
 const stalledAfter = 30;
@@ -121,7 +121,7 @@ export function AgentTree({ rows, selected, now, parents, session, canAct, selec
       onKeyDown={keys}
       renderRow={(index, place) => (
         <AgentRow
-          key={rows[index].agent.number}
+          key={slotOf(index)}
           row={rows[index]}
           index={index}
           place={place}

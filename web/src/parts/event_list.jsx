@@ -4,7 +4,7 @@ import { clock } from '../model/format.js';
 import { agentNumber, eventLine, eventText, isBad, prettyJson } from '../model/event.js';
 import { oneLine } from '../model/escape.js';
 import { Text } from './text.jsx';
-import { VirtualList } from './virtual_list.jsx';
+import { slotOf, VirtualList } from './virtual_list.jsx';
 
 const rowHeight = 24;
 
@@ -95,7 +95,7 @@ export function EventList({ id, events, version, stick, onAway, withSession, wit
           if (!event) return null;
           return (
             <div
-              key={`${event.session_id}${event.seq}`}
+              key={slotOf(index)}
               id={`${id}-${index}`}
               role="option"
               aria-posinset={index + 1}

@@ -3,6 +3,9 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { atBottom, scrollToShow, visibleRange } from '../model/window.js';
 
+// The key of a row: elements are used again for other rows, which is quicker than new ones.
+export const slotOf = (index) => index % 256;
+
 export function VirtualList({
   id,
   count,
