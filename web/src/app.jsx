@@ -71,6 +71,7 @@ export function App() {
       </a>
       <TopBar />
       <main id="main" tabIndex={-1} class={`view view-${view}`}>
+        {view === 'run' ? null : <h1 class="unseen">{views.find((each) => each.name === view).title}</h1>}
         <View key={view} />
       </main>
       <Dialogs />

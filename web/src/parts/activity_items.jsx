@@ -34,13 +34,13 @@ function Call({ item, now }) {
         <span class="cut dim mono small">{oneLine(item.description || args, 160)}</span>
         <span class="figure dim small">{lengthOf(item, now)}</span>
       </summary>
-      <h4>Arguments</h4>
+      <h3>Arguments</h3>
       <pre>
         <Text text={prettyJson(args)} limit={20_000} />
       </pre>
       {item.content ? (
         <>
-          <h4>{item.status === 'error' ? 'Error' : 'Result'}</h4>
+          <h3>{item.status === 'error' ? 'Error' : 'Result'}</h3>
           <pre class={item.status === 'error' ? 'tone-failed' : ''}>
             <Text text={prettyJson(item.content)} limit={20_000} />
           </pre>
@@ -54,7 +54,7 @@ function Said({ item }) {
   const ended = item.type === 'ended';
   return (
     <div class={`item said said-${item.type}`}>
-      <h4>
+      <h3>
         {ended ? <span class={`sign tone-${tones[item.status]}`}>{signs[item.status]}</span> : null}
         {ended
           ? item.status === 'error'
@@ -64,7 +64,7 @@ function Said({ item }) {
               : 'Completed'
           : titles[item.type]}
         <span class="dim figure small">{clock(item.at)}</span>
-      </h4>
+      </h3>
       {item.content ? (
         <p class="prose">
           <Text text={item.content} limit={20_000} />
@@ -121,9 +121,9 @@ export function ActivityItems({ items, streams, now, empty }) {
       {list}
       {streams.map((stream) => (
         <div class="item said streaming" key={`${stream.message}${stream.thought}`} data-streaming="">
-          <h4>
+          <h3>
             {stream.thought ? 'Thinking' : 'Saying'} <span class="tone-thinking">▸</span>
-          </h4>
+          </h3>
           <p class="prose">
             {stream.gap ? '… ' : ''}
             <Text text={stream.text} />

@@ -24,7 +24,7 @@ export function Dialog({ title, children, wide = false }) {
       <div class="dialog-body">
         <header>
           <h2 id="dialog-title">{title}</h2>
-          <button class="quiet" type="button" onClick={closeDialog} aria-label="Close">
+          <button class="quiet" type="button" onClick={closeDialog} aria-label="Esc: close">
             Esc
           </button>
         </header>
