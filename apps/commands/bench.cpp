@@ -76,6 +76,7 @@ void add_bench(CLI::App& app, action& chosen) {
                           "Latency of a response, ms; 100 for W1 and W3, else 0");
   with_server->add_option("--chunks", http->chunks, "Chunks of each stream (W5)");
   with_server->add_option("--gap", http->chunk_gap_us, "Microseconds between two chunks (W5)");
+  with_server->add_flag("--follow", http->follow, "One follows all activity meanwhile, as a page does");
   with_server->callback([&chosen, http] { chosen = [http] { return bench::run_http(*http); }; });
 
   auto spawn = std::make_shared<bench::spawn_options>();
@@ -108,6 +109,16 @@ void add_bench(CLI::App& app, action& chosen) {
   at_once->add_flag("!--no-slow-reader", flood->slow_reader,
                     "Leave out the reader that takes one event a second");
   at_once->callback([&chosen, flood] { chosen = [flood] { return bench::run_flood(*flood); }; });
+
+  auto observe = std::make_shared<bench::observe_options>();
+  auto* observed = command->add_subcommand(
+      "observe", "The observer at full load, with one subscriber that is shown what changes");
+  observed->add_option("--events", observe->events, "Events in all, about")
+      ->check(CLI::Range(1000UL, 10'000'000'000UL));
+  observed->add_option("--sessions", observe->sessions, "Sessions at once")->check(CLI::Range(1U, 1000U));
+  observed->add_option("--children", observe->children, "Children of the run whose log is used")
+      ->check(CLI::Range(1U, 100'000U));
+  observed->callback([&chosen, observe] { chosen = [observe] { return bench::run_observe(*observe); }; });
 
   auto store = std::make_shared<bench::store_options>();
   auto* journal = command->add_subcommand(

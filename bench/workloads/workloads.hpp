@@ -15,6 +15,7 @@ struct http_options {
   int latency_ms = -1;                        // of a response; below 0: 100 for W1 and W3, else 0
   std::uint32_t chunks = 500;                 // W5: of each stream
   std::uint32_t chunk_gap_us = 0;             // W5: between two chunks
+  bool follow = false;                        // one follows all activity as a page does
 };
 
 // Runs a workload against a server and prints {workload, n_children, turns, wall_s, cpu_s, peak_rss_mb, children_per_s,
@@ -94,5 +95,15 @@ struct wire_options {
 // answer whose chunks come one by one (stream), or all at once (burst), and a whole answer (call). Prints one line of
 // JSON; gives 0 when all calls came out right, 1 otherwise.
 int run_wire(const wire_options& options);
+
+struct observe_options {
+  std::uint64_t events = 5'000'000; // in all, about
+  std::uint32_t sessions = 4;
+  std::uint32_t children = 1000; // of the run whose log is used
+};
+
+// Gives the log of a W2 run to the observer as fast as it takes it, with one subscriber that is shown what changed ten
+// times a second; checks counters, tree and what was shown. Prints one line of JSON; gives 0 when all came out right.
+int run_observe(const observe_options& options);
 
 } // namespace troupe::bench
