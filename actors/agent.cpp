@@ -7,6 +7,8 @@
 namespace troupe::actors {
 namespace {
 
+constexpr std::uint32_t measured_every = 8; // events: the step that holds such a one
+
 bool is_for_supervisor(const agent_command& c, bool durable_at_once) {
   if (std::holds_alternative<command::await_durability>(c))
     return !durable_at_once;
@@ -105,6 +107,8 @@ void agent::advance(const agent_input& in) {
   const bool ends = std::any_of(out.commands.begin(), out.commands.end(), [](const agent_command& c) {
     return std::holds_alternative<command::finish>(c);
   });
+  if (out.events && out.events->front().index % measured_every == 0)
+    out.sent = std::chrono::steady_clock::now();
   if (out.events || !out.commands.empty())
     send(context_->supervisor, std::move(out));
   for (auto& c : mine)

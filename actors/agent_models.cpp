@@ -15,13 +15,23 @@ constexpr std::uint32_t default_output_tokens = 1024; // expected of a call that
 // Brings what a call gives to its agent's mailbox, and holds the call's place.
 class mailbox_sink final : public model_sink {
  public:
-  mailbox_sink(agent_handle agent, std::uint64_t call, permit_ptr place)
-      : agent_(std::move(agent)), call_(call), place_(std::move(place)) {}
+  mailbox_sink(agent_handle agent, std::uint64_t call, permit_ptr place, const model_price& price,
+               steady_time::duration queued)
+      : agent_(std::move(agent)), call_(call), place_(std::move(place)), price_(price) {
+    if (queued > queued.zero())
+      timing_.queued = timing_us(queued);
+  }
 
-  void on_chunk(model_chunk chunk) override { caf::anon_send(agent_, model_piece{call_, std::move(chunk)}); }
+  void on_chunk(model_chunk chunk) override {
+    if (timing_.first == 0)
+      timing_.first = since_start();
+    caf::anon_send(agent_, model_piece{call_, std::move(chunk)});
+  }
   void on_done(model_response response) override {
+    timing_.took = since_start();
+    response.usage.cost_nano_usd = price_.cost_nano_usd(response.usage);
     if (place_)
-      place_->completed(response.usage);
+      place_->completed(response.usage, timing_);
     answer(std::move(response));
   }
   void on_failed(model_error error) override {
@@ -34,13 +44,22 @@ class mailbox_sink final : public model_sink {
   template <class T>
   void answer(T value) {
     place_.reset();
-    caf::anon_send(agent_, model_reply{call_, std::make_shared<std::variant<model_response, model_error>>(
-                                                  std::move(value))});
+    caf::anon_send(agent_,
+                   model_reply{call_,
+                               std::make_shared<std::variant<model_response, model_error>>(std::move(value)),
+                               timing_});
+  }
+
+  [[nodiscard]] std::uint32_t since_start() const {
+    return timing_us(std::chrono::steady_clock::now() - started_);
   }
 
   agent_handle agent_;
   std::uint64_t call_;
   permit_ptr place_;
+  model_price price_;
+  std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  event_timing timing_;
 };
 
 std::string text_of(const model_response& response) {
@@ -167,6 +186,7 @@ void agent::settle(const usage& used) {
 }
 
 void agent::acquire(std::chrono::milliseconds delay) {
+  acquire_began_ = actor_time(this);
   if (delay.count() == 0)
     if (auto place = binding_->gate->try_acquire())
       return start_call(std::move(place));
@@ -177,6 +197,8 @@ void agent::acquire(std::chrono::milliseconds delay) {
                      {},
                      false}});
   send(binding_->gateway, permit_request{context_->session, this, call_number_, delay, expected_tokens()});
+  note_waiting(delay.count() > 0 ? "the next try of model '" + binding_->model + "'"
+                                 : "a place at model '" + binding_->model + "'");
 }
 
 std::uint64_t agent::expected_tokens() const {
@@ -185,11 +207,22 @@ std::uint64_t agent::expected_tokens() const {
   return state_.bytes / bytes_per_token + request_->max_output_tokens.value_or(default_output_tokens);
 }
 
+void agent::note_waiting(std::string what) {
+  waits_ = !what.empty();
+  agent_step note;
+  note.agent = state_.number;
+  note.waiting_for = std::move(what);
+  send(context_->supervisor, std::move(note));
+}
+
 void agent::start_call(permit_ptr place) {
+  if (waits_)
+    note_waiting({});
   partial_ = {};
   partial_offset_[0] = partial_offset_[1] = 0;
   place->begin();
-  auto sink = std::make_shared<mailbox_sink>(agent_handle{this}, call_number_, std::move(place));
+  auto sink = std::make_shared<mailbox_sink>(agent_handle{this}, call_number_, std::move(place),
+                                             binding_->price, actor_time(this) - acquire_began_);
   call_ = binding_->provider->start(request_, std::move(sink));
 }
 
@@ -209,7 +242,7 @@ void agent::take_reply(const model_reply& reply) {
     return drain_inbox();
   }
   run_after_model(response);
-  queue(input::model_done{std::move(response)});
+  queue(input::model_done{std::move(response), reply.timing});
   drain_inbox();
 }
 

@@ -17,11 +17,19 @@ void agent::carry_out(command::call_tool& c) {
   context->notes = notes();
   context->state = keys();
   if (c.tool->annotations.runs_inline)
-    return queue(input::tool_done{c.call, finished(c.name, run_inline(*c.tool, c.arguments, *context))});
+    return run_in_handler(c, *context);
   stops_.emplace(c.call, stop);
   send(context_->tools, run_job{{c.tool, std::make_shared<const nlohmann::json>(std::move(c.arguments)),
                                  std::move(context), std::move(stop)},
                                 this});
+}
+
+void agent::run_in_handler(const command::call_tool& c, tool_context& context) {
+  const auto began = std::chrono::steady_clock::now();
+  auto r = run_inline(*c.tool, c.arguments, context);
+  event_timing timing;
+  timing.took = timing_us(std::chrono::steady_clock::now() - began);
+  queue(input::tool_done{c.call, finished(c.name, std::move(r)), timing});
 }
 
 std::shared_ptr<const std::map<std::string, nlohmann::json>> agent::keys() {
@@ -36,7 +44,7 @@ void agent::take_tool_result(const input::tool_done& answer) {
   const auto* call = find_open(state_, answer.call);
   if (call == nullptr)
     return;
-  queue(input::tool_done{answer.call, finished(call->name, answer.result)});
+  queue(input::tool_done{answer.call, finished(call->name, answer.result), answer.timing});
   drain_inbox();
 }
 

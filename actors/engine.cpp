@@ -58,7 +58,8 @@ class engine_impl final : public actor_engine {
     if (!store_->immediate())
       environment->journal = journal_ = spawn_journal(system_, store_, {4096, options.journal_thread});
     environment->owner = make_session_id().str();
-    environment->observer = observer_ = spawn_observer(system_, options.activity);
+    environment->observed = std::make_shared<observer_link>();
+    environment->observer = observer_ = spawn_observer(system_, options.activity, environment->observed);
     environment->tools = tools_ = spawn_tool_pool(system_, tool_threads_, tool_options_);
     environment->models = models_;
     environment->wall_clock = options.wall_clock ? options.wall_clock : system_time;
@@ -81,8 +82,9 @@ class engine_impl final : public actor_engine {
     const outside_thread visit;
     auto gate = std::make_shared<model_gate>(model.limits);
     auto gateway = spawn_gateway(system_, gate);
-    models_->put(model.id, {std::move(model.provider), std::move(model.model), std::move(gate),
-                            std::move(gateway), model.max_output_tokens, std::move(model.fallbacks)});
+    models_->put(model.id,
+                 {std::move(model.provider), std::move(model.model), std::move(gate), std::move(gateway),
+                  model.max_output_tokens, model.price, std::move(model.fallbacks)});
   }
 
   void start(run_request request, std::shared_ptr<run_feed> feed) override {
@@ -140,6 +142,19 @@ class engine_impl final : public actor_engine {
     return answer;
   }
 
+  void changes(activity_query query,
+               std::function<void(std::shared_ptr<const activity_changes>)> done) override {
+    caf::anon_send(observer_, query_changes{std::move(query), or_null<activity_changes>(std::move(done))});
+  }
+
+  void recent(event_query query, std::function<void(std::shared_ptr<const recent_events>)> done) override {
+    caf::anon_send(observer_, query_events{std::move(query), or_null<recent_events>(std::move(done))});
+  }
+
+  void vitals(std::function<void(std::shared_ptr<const activity_vitals>)> done) override {
+    caf::anon_send(observer_, query_vitals{or_null<activity_vitals>(std::move(done))});
+  }
+
   std::shared_ptr<session_store> store() const override { return store_; }
 
   std::map<std::string, model_status> models() const override { return models_->status(); }
@@ -171,6 +186,13 @@ class engine_impl final : public actor_engine {
     return answered_once<T>(std::move(done), [] {
       return T{error{errc::shutting_down, "The session has ended."}};
     });
+  }
+
+  template <class T>
+  static std::function<void(std::shared_ptr<const T>)>
+  or_null(std::function<void(std::shared_ptr<const T>)> done) {
+    return answered_once<std::shared_ptr<const T>>(std::move(done),
+                                                   [] { return std::shared_ptr<const T>{}; });
   }
 
   // Every actor's end is owned: exits go down the tree, then timers and stragglers are cut off.

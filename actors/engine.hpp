@@ -23,6 +23,7 @@ struct engine_model {
   std::string model; // the provider's name
   model_limits limits;
   std::optional<std::uint32_t> max_output_tokens;
+  model_price price{};
   std::vector<std::string> fallbacks; // ids of models that are tried in its place once it has failed for good
 };
 

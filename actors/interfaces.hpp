@@ -7,7 +7,7 @@
 #pragma once
 
 #include <troupe/actors/caf.hpp>
-#include <troupe/runtime/activity.hpp>
+#include <troupe/runtime/activity_collector.hpp>
 #include <troupe/runtime/ports/engine.hpp>
 #include <troupe/runtime/ports/model_provider.hpp>
 #include <troupe/runtime/run_budget.hpp>
@@ -33,7 +33,8 @@ class permit {
   virtual ~permit() = default;
   // The call starts now.
   virtual void begin() noexcept = 0;
-  virtual void completed(const usage& used) noexcept = 0;
+  // `timing` is what the caller measured.
+  virtual void completed(const usage& used, const event_timing& timing) noexcept = 0;
   virtual void failed(const model_error& error) noexcept = 0;
 };
 using permit_ptr = std::shared_ptr<permit>;
@@ -56,6 +57,7 @@ struct begin_run {
 struct model_reply {
   std::uint64_t call = 0;
   std::shared_ptr<std::variant<model_response, model_error>> answer;
+  event_timing timing{};
 };
 struct model_piece {
   std::uint64_t call = 0;
@@ -72,6 +74,8 @@ struct agent_step {
   agent_number agent = 0;
   std::shared_ptr<event_batch> events; // not yet stamped; null when there are none
   std::vector<agent_command> commands;
+  std::optional<std::string> waiting_for{}; // what it cannot go on without from now on; empty: nothing
+  steady_time sent{};                       // zero: the wait in the mailbox is not measured
 };
 struct start_run {
   std::shared_ptr<const run_request> request;
@@ -158,8 +162,10 @@ struct log_written {
   status written;
 };
 
+// The receiver takes what it can use out of the delta.
 struct activity_message {
-  std::shared_ptr<const activity_delta> delta;
+  std::shared_ptr<activity_delta> delta;
+  steady_time sent{}; // zero: the wait in the mailbox is not measured
 };
 struct partial_message {
   session_id session;
@@ -170,6 +176,18 @@ struct snapshot_request {
 };
 struct snapshot_reply {
   std::shared_ptr<const activity_snapshot> snapshot;
+};
+// Questions of those who follow; `done` is called on the observer's thread.
+struct query_changes {
+  activity_query query;
+  std::function<void(std::shared_ptr<const activity_changes>)> done;
+};
+struct query_events {
+  event_query query;
+  std::function<void(std::shared_ptr<const recent_events>)> done;
+};
+struct query_vitals {
+  std::function<void(std::shared_ptr<const activity_vitals>)> done;
 };
 struct watch_partials {
   std::uint64_t watcher = 0;
@@ -186,6 +204,7 @@ struct tool_job {
 struct tool_finished {
   std::uint64_t job = 0;
   std::shared_ptr<tool_result> result;
+  std::uint32_t took_us = 0;
 };
 struct cancel_job {
   agent_id agent;
@@ -232,6 +251,9 @@ using sessions_handle =
 using observer_handle = typed<void(activity_message), // from a supervisor; acknowledged with activity_taken
                               void(partial_message),  // from an agent; acknowledged with partial_taken
                               void(watch_partials),   // somebody follows the pieces of a session
+                              void(query_changes),    // what has changed in the tree
+                              void(query_events),     // the newest events
+                              void(query_vitals),     // how the whole is doing
                               snapshot_reply(snapshot_request)>; // the live tree
 
 // Asks for a place, at the earliest after a delay. Answered with permit_granted.
@@ -331,6 +353,9 @@ TROUPE_LOCAL_MESSAGE(partial_message)
 TROUPE_LOCAL_MESSAGE(snapshot_request)
 TROUPE_LOCAL_MESSAGE(snapshot_reply)
 TROUPE_LOCAL_MESSAGE(watch_partials)
+TROUPE_LOCAL_MESSAGE(query_changes)
+TROUPE_LOCAL_MESSAGE(query_events)
+TROUPE_LOCAL_MESSAGE(query_vitals)
 TROUPE_LOCAL_MESSAGE(permit_request)
 TROUPE_LOCAL_MESSAGE(permit_due)
 TROUPE_LOCAL_MESSAGE(place_free)

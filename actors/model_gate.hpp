@@ -4,9 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/actors/atomic_histogram.hpp>
 #include <troupe/actors/interfaces.hpp>
 #include <troupe/runtime/model_admission.hpp>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -52,6 +54,7 @@ class model_gate : public std::enable_shared_from_this<model_gate> {
   friend class place;
   enum class call_end : std::uint8_t { completed, failed, abandoned, unused };
   void release(call_end end, std::uint64_t reserved, const usage& used, const model_error* error) noexcept;
+  void note(const usage& used, const event_timing& timing) noexcept;
   permit_ptr make_place(std::uint64_t tokens);
   [[nodiscard]] steady_time now() const;
 
@@ -61,7 +64,11 @@ class model_gate : public std::enable_shared_from_this<model_gate> {
   std::atomic<std::uint32_t> waiting_{0};
   std::atomic<std::uint64_t> started_{0};   // calls that did not ask admission_
   std::atomic<std::uint64_t> completed_{0}; // likewise
-  mutable std::mutex mutex_;                // guards what follows
+  atomic_histogram latency_;
+  atomic_histogram first_token_;
+  atomic_histogram queue_wait_;
+  std::array<std::atomic<std::uint64_t>, 5> used_{}; // in the order of the members of usage
+  mutable std::mutex mutex_;                         // guards what follows
   model_admission admission_;
   gateway_handle gateway_;
   std::function<steady_time()> clock_;

@@ -16,7 +16,11 @@ class model_gate::place final : public permit {
   ~place() override { end(call_end::abandoned, {}, nullptr); }
 
   void begin() noexcept override { begun_ = true; }
-  void completed(const usage& used) noexcept override { end(call_end::completed, used, nullptr); }
+  void completed(const usage& used, const event_timing& timing) noexcept override {
+    if (gate_)
+      gate_->note(used, timing);
+    end(call_end::completed, used, nullptr);
+  }
   void failed(const model_error& error) noexcept override { end(call_end::failed, {}, &error); }
 
  private:
@@ -97,10 +101,30 @@ bool model_gate::is_open() const {
 
 model_status model_gate::status() const {
   std::lock_guard lock{mutex_};
-  model_status s{admission_.counts(), admission_.state(), in_use_.load(), waiting_.load()};
+  model_status s;
+  s.counts = admission_.counts();
+  s.usage = {used_[0].load(), used_[1].load(), used_[2].load(), used_[3].load(), used_[4].load()};
+  s.latency = latency_.read();
+  s.first_token = first_token_.read();
+  s.queue_wait = queue_wait_.read();
+  s.breaker = admission_.state();
+  s.in_use = in_use_.load();
+  s.waiting = waiting_.load();
   s.counts.calls += started_.load();
   s.counts.completed += completed_.load();
   return s;
+}
+
+void model_gate::note(const usage& used, const event_timing& timing) noexcept {
+  const std::array<std::uint64_t, 5> counts = {used.input, used.cached, used.output, used.reasoning,
+                                               used.cost_nano_usd};
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    if (counts[i] > 0)
+      used_[i].fetch_add(counts[i], std::memory_order_relaxed);
+  latency_.add(timing.took);
+  queue_wait_.add(timing.queued);
+  if (timing.first > 0)
+    first_token_.add(timing.first);
 }
 
 void model_gate::release(call_end end, std::uint64_t reserved, const usage& used,

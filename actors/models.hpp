@@ -23,6 +23,7 @@ struct model_binding {
   std::shared_ptr<model_gate> gate;
   gateway_handle gateway;
   std::optional<std::uint32_t> max_output_tokens;
+  model_price price{};
   std::vector<std::string> fallbacks; // catalogue ids, tried in order when this model has failed for good
 };
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/actors/observer.hpp>
+#include <troupe/runtime/activity_tree.hpp>
+#include <troupe/runtime/event_ring.hpp>
 
 #include <unordered_map>
 #include <utility>
@@ -7,9 +9,21 @@
 namespace troupe::actors {
 namespace {
 
+// A program's own function: what it throws is its loss.
+template <class Function, class... Arguments>
+void call_guarded(const Function& function, Arguments&&... arguments) noexcept {
+  try {
+    function(std::forward<Arguments>(arguments)...);
+  } catch (...) {
+    return;
+  }
+}
+
 class observer final : public observer_handle::base {
  public:
-  observer(caf::actor_config& config, activity_limits limits) : observer_handle::base(config), tree_(limits) {
+  observer(caf::actor_config& config, activity_limits limits, std::shared_ptr<observer_link> link)
+      : observer_handle::base(config), tree_(limits), ring_(limits.recent_events, limits.recent_bytes),
+        link_(std::move(link)) {
     set_handlers(this, [](const caf::down_msg&) {});
   }
 
@@ -18,14 +32,15 @@ class observer final : public observer_handle::base {
   behavior_type make_behavior() override {
     return {
         [this](const activity_message& message) {
-          tree_.merge(*message.delta);
+          const measured_message measured{&link_->observer, message.sent};
+          take(*message.delta);
           if (auto from = current_sender())
             send(caf::actor_cast<supervisor_handle>(from), activity_taken{});
         },
         [this](const partial_message& message) {
           for (const auto& [id, watcher] : watchers_)
             if (watcher.session.empty() || watcher.session == message.session)
-              show(watcher, *message.piece);
+              call_guarded(watcher.sink, *message.piece);
           if (auto from = current_sender())
             send(caf::actor_cast<agent_handle>(from), partial_taken{});
         },
@@ -35,6 +50,21 @@ class observer final : public observer_handle::base {
           else
             watchers_.erase(watch.watcher);
         },
+        [this](const query_changes& asked) {
+          call_guarded(asked.done, std::make_shared<const activity_changes>(tree_.changes(asked.query)));
+        },
+        [this](const query_events& asked) {
+          followed_until_ = actor_time(this) + followed_for;
+          link_->events_followed.store(true, std::memory_order_relaxed);
+          call_guarded(asked.done, std::make_shared<const recent_events>(ring_.read(asked.query)));
+        },
+        [this](const query_vitals& asked) {
+          auto vitals = std::make_shared<activity_vitals>(tree_.vitals());
+          vitals->events_dropped = events_dropped_;
+          vitals->actors["supervisor"] = link_->supervisors.read();
+          vitals->actors["observer"] = link_->observer.read();
+          call_guarded(asked.done, std::shared_ptr<const activity_vitals>{std::move(vitals)});
+        },
         [this](const snapshot_request& request) {
           return snapshot_reply{std::make_shared<const activity_snapshot>(tree_.snapshot(request.session))};
         },
@@ -42,23 +72,37 @@ class observer final : public observer_handle::base {
   }
 
  private:
-  // A sink is the program's own: what it throws is its loss.
-  static void show(const watch_partials& watcher, const partial& piece) noexcept {
-    try {
-      watcher.sink(piece);
-    } catch (...) {
+  void take(activity_delta& delta) {
+    if (!delta.events.empty() || delta.events_dropped > 0)
+      keep_events(delta);
+    tree_.merge(std::move(delta));
+  }
+
+  void keep_events(activity_delta& delta) {
+    for (auto& e : delta.events)
+      ring_.push(std::move(e));
+    ring_.skip(delta.events_dropped);
+    events_dropped_ += delta.events_dropped;
+    if (actor_time(this) < followed_until_)
       return;
-    }
+    link_->events_followed.store(false, std::memory_order_relaxed);
+    ring_.clear();
+    ring_.skip(1); // whoever asks later is told of a gap
   }
 
   activity_tree tree_;
+  event_ring ring_;
+  std::shared_ptr<observer_link> link_;
+  steady_time followed_until_{};
+  std::uint64_t events_dropped_ = 0;
   std::unordered_map<std::uint64_t, watch_partials> watchers_; // as many as programs that follow
 };
 
 } // namespace
 
-observer_handle spawn_observer(caf::actor_system& system, activity_limits limits) {
-  return system.spawn<observer>(limits);
+observer_handle spawn_observer(caf::actor_system& system, activity_limits limits,
+                               std::shared_ptr<observer_link> link) {
+  return system.spawn<observer>(limits, std::move(link));
 }
 
 } // namespace troupe::actors

@@ -6,6 +6,7 @@
 
 #include <troupe/actors/agent.hpp>
 #include <troupe/actors/interfaces.hpp>
+#include <troupe/actors/observer.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -30,6 +31,7 @@ struct supervisor_environment {
   journal_handle journal; // null when the store is immediate
   std::string owner;      // of the sessions that are opened here; see open_options
   observer_handle observer;
+  std::shared_ptr<observer_link> observed; // what it shares with supervisors
   tool_pool_handle tools;
   std::shared_ptr<const shared_models> models;
   std::function<timestamp()> wall_clock;

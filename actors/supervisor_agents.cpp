@@ -22,6 +22,11 @@ void supervisor::take_step(const agent_step& step) {
   auto found = members_.find(step.agent);
   if (found == members_.end())
     return;
+  const measured_message measured{&environment_->observed->supervisors, step.sent};
+  if (step.waiting_for) {
+    collector_.note_waiting(found->second.origin, *step.waiting_for);
+    send_activity();
+  }
   if (step.events) {
     found->second.events = step.events->back().index;
     publish(step.events);

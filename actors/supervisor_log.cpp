@@ -5,6 +5,11 @@
 #include <troupe/actors/journal.hpp>
 
 namespace troupe::actors {
+namespace {
+
+constexpr std::uint64_t measured_every = 16; // deltas
+
+} // namespace
 
 open_options supervisor::default_open() const {
   open_options options;
@@ -116,7 +121,7 @@ void supervisor::publish(const std::shared_ptr<event_batch>& batch) {
     if (run_)
       run_->feed->push(stamped);
   }
-  collector_.add(*stamped);
+  collector_.add(stamped, environment_->observed->events_followed.load(std::memory_order_relaxed));
   send_activity();
 }
 
@@ -188,10 +193,13 @@ void supervisor::fail_all(const error& why) {
 }
 
 void supervisor::send_activity(bool at_once) {
+  collector_.note_queued(static_cast<std::uint32_t>(waiting_.size()));
   if ((activity_in_flight_ && !at_once) || collector_.empty())
     return;
   activity_in_flight_ = true;
-  send(environment_->observer, activity_message{collector_.take()});
+  const bool measured = ++deltas_sent_ % measured_every == 0;
+  send(environment_->observer,
+       activity_message{collector_.take(), measured ? std::chrono::steady_clock::now() : steady_time{}});
 }
 
 void supervisor::write_for(member& agent, std::initializer_list<event_body> bodies) {

@@ -35,6 +35,8 @@ void supervisor::accept(const start_run& start) {
   waiting_.push_back(std::move(next));
   if (!run_ && phase_ == phase::open)
     begin_next();
+  else
+    send_activity();
 }
 
 void supervisor::refuse(waiting_run& next, errc code, std::string why) {
@@ -283,6 +285,7 @@ void supervisor::suspend(const outcome& result, std::function<void()> suspended)
   run_.reset();
   resuming_.reset();
   waiting_.clear();
+  send_activity();
   when_durable([this] { send(owner_, supervisor_leaves{session_}); });
 }
 

@@ -68,6 +68,8 @@ class tool_pool final : public tool_pool_handle::base {
     bool running = false;
     bool answered = false; // the agent has its answer or does not want one; the thread still works
     bool replaced = false; // its thread hangs, and another one works in its place
+    steady_time queued{};
+    event_timing timing{};
   };
 
   void queue(const run_job& request) {
@@ -82,7 +84,7 @@ class tool_pool final : public tool_pool_handle::base {
     by_call_.emplace(std::pair{job.context->agent, job.context->call}, number);
     // The clock of a call starts when it is asked for, so that a call never waits without end for a thread.
     deadlines_.set(number, actor_time(this) + job.tool->annotations.timeout);
-    jobs_.emplace(number, entry{request});
+    jobs_.emplace(number, entry{request, false, false, false, actor_time(this), {}});
     waiting_.push_back(number);
     start_waiting();
     schedule();
@@ -108,11 +110,14 @@ class tool_pool final : public tool_pool_handle::base {
 
   void start(std::uint64_t number, entry& e) {
     e.running = true;
+    e.timing.queued = timing_us(actor_time(this) - e.queued);
     --free_;
     threads_->submit(
         [job = e.request.job, number, pool = tool_pool_handle{this}]() -> worker_threads::report {
+          const auto began = std::chrono::steady_clock::now();
           auto r = std::make_shared<tool_result>(run_tool(job));
-          return [pool, number, r] { caf::anon_send(pool, tool_finished{number, r}); };
+          const auto took = timing_us(std::chrono::steady_clock::now() - began);
+          return [pool, number, r, took] { caf::anon_send(pool, tool_finished{number, r, took}); };
         });
   }
 
@@ -131,7 +136,8 @@ class tool_pool final : public tool_pool_handle::base {
     }
     if (!e.answered) {
       forget_call(e.request);
-      reply(e.request, std::move(*report.result));
+      e.timing.took = report.took_us;
+      reply(e.request, std::move(*report.result), e.timing);
     }
     start_waiting();
   }
@@ -168,9 +174,9 @@ class tool_pool final : public tool_pool_handle::base {
     by_call_.erase({request.job.context->agent, request.job.context->call});
   }
 
-  void reply(const run_job& request, tool_result r) {
+  void reply(const run_job& request, tool_result r, event_timing timing = {}) {
     send(request.agent, feed_input{std::make_shared<const agent_input>(
-                            input::tool_done{request.job.context->call, std::move(r)})});
+                            input::tool_done{request.job.context->call, std::move(r), timing})});
   }
 
   void schedule() {

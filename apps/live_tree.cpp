@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "live_tree.hpp"
 
+#include <troupe/runtime/surface.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <map>
 
-#include "surface.hpp"
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -89,7 +90,7 @@ std::string one_line(std::string_view text) {
   return safe;
 }
 
-std::string draw_agent(const agent_activity& a, timestamp now, std::size_t columns, bool colour) {
+std::string draw_agent(const agent_row& a, timestamp now, std::size_t columns, bool colour) {
   const auto end = is_ended(a.state) ? a.changed_at : now;
   const auto elapsed = std::max(std::chrono::microseconds{0}, std::chrono::microseconds{end - a.started_at});
   auto figures = fmt::format("{:>7} {:>6} tok", short_time(elapsed), short_count(a.self.usage.total()));
@@ -119,7 +120,7 @@ tree_size terminal_size() {
 std::vector<std::string> draw_tree(const session_activity& session, timestamp now, const tree_size& size,
                                    bool colour) {
   const std::size_t room = std::max<std::size_t>(size.rows, 4) - 2;
-  std::vector<const agent_activity*> order;
+  std::vector<const agent_row*> order;
   for (const auto& a : session.agents)
     order.push_back(&a);
   // The root first, then who runs, then who has ended, the latest first.

@@ -3,14 +3,13 @@
 
 #include <troupe/embed/runtime.hpp>
 #include <troupe/runtime/json_text.hpp>
+#include <troupe/runtime/surface.hpp>
 
 #include <nlohmann/json.hpp>
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/spdlog.h>
 
 #include <memory>
-
-#include "surface.hpp"
 
 namespace troupe::cli {
 namespace {

@@ -3,12 +3,12 @@
 
 #include <troupe/runtime/json_text.hpp>
 #include <troupe/runtime/session_fold.hpp>
+#include <troupe/runtime/surface.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
 
-#include "surface.hpp"
 #include <poll.h>
 #include <unistd.h>
 
@@ -141,7 +141,7 @@ question_watch::question_watch(runtime& rt, session_id session, bool before)
 std::vector<open_question> question_watch::fresh() {
   auto snapshot = rt_.engine().snapshot(session_);
   const auto count = snapshot && !snapshot->sessions.empty()
-                         ? snapshot->sessions.front().totals.count(event_kind::question)
+                         ? snapshot->sessions.front().row.totals.count(event_kind::question)
                          : asked_;
   if (count == asked_ && !again_)
     return {};

@@ -2,6 +2,7 @@
 #include "run_view.hpp"
 
 #include <troupe/runtime/json_text.hpp>
+#include <troupe/runtime/surface.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -13,7 +14,6 @@
 #include "exit_code.hpp"
 #include "live_tree.hpp"
 #include "questions.hpp"
-#include "surface.hpp"
 #include <unistd.h>
 
 namespace troupe::cli {
@@ -92,7 +92,7 @@ std::string summary(runtime& rt, const run& r, const outcome& o) {
   auto snapshot = rt.engine().snapshot(r.session());
   std::string text = "troupe: " + std::string{to_string(o.status())};
   if (snapshot && !snapshot->sessions.empty()) {
-    const auto& t = snapshot->sessions.front().totals;
+    const auto& t = snapshot->sessions.front().row.totals;
     text += ", " + std::to_string(t.started) + " agents, " + std::to_string(t.count(event_kind::tool_call)) +
             " tool calls, " + std::to_string(t.usage.total()) + " tokens";
   }
@@ -137,7 +137,7 @@ void print_questions(runtime& rt, const session_id& id, const setup_options& set
 bool has_open_questions(runtime& rt, const session_id& id, bool before) {
   auto snapshot = rt.engine().snapshot(id);
   const bool asked_here = snapshot && !snapshot->sessions.empty() &&
-                          snapshot->sessions.front().totals.count(event_kind::question) > 0;
+                          snapshot->sessions.front().row.totals.count(event_kind::question) > 0;
   if (!before && !asked_here)
     return false;
   auto open = open_questions(*rt.engine().store(), id);

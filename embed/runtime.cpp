@@ -101,6 +101,7 @@ void runtime_core::add_model(const std::string& id, std::shared_ptr<model_provid
   model.limits.tokens_per_minute = limits.tokens_per_minute;
   model.limits.call_timeout = limits.call_timeout;
   model.fallbacks = limits.fallbacks;
+  model.price = limits.price;
   model.max_output_tokens = limits.max_output_tokens;
   engine_->add_model(std::move(model));
   std::lock_guard lock{mutex_};

@@ -2,7 +2,9 @@
 #include <troupe/messages/event.hpp>
 #include <troupe/messages/internal/json_fields.hpp>
 
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -114,6 +116,12 @@ event_body parse_body(event_kind kind, const std::string& name, const json& j) {
 
 } // namespace
 
+std::uint32_t timing_us(std::chrono::nanoseconds duration) noexcept {
+  const auto us = std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
+  return static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(us, 1, std::numeric_limits<std::uint32_t>::max()));
+}
+
 std::string_view to_string(event_kind k) noexcept {
   return kind_names[static_cast<std::size_t>(k)];
 }
@@ -134,7 +142,7 @@ void to_json(json& j, const event& e) {
 }
 
 void append_json(std::string& out, const event& e) {
-  internal::text_object o{out};
+  text_object o{out};
   internal::write_fields(o, e);
 }
 
@@ -160,6 +168,12 @@ void from_json(const json& j, event& e) {
   e.origin = std::move(o);
   e.body = parse_body(event_kind_from_string(name), name, j.at("body"));
   e.usage = j.contains("usage") ? j.at("usage").get<usage>() : usage{};
+  e.timing = {};
+  if (auto timing = j.find("timing"); timing != j.end()) {
+    e.timing.queued = timing->value("queued_us", std::uint32_t{0});
+    e.timing.first = timing->value("first_us", std::uint32_t{0});
+    e.timing.took = timing->value("took_us", std::uint32_t{0});
+  }
 }
 
 void to_json(json& j, const partial& p) {

@@ -182,6 +182,19 @@ using event_body = std::variant<user_message_body, model_text_body, thought_body
                                 answer_body, steering_body, background_result_body, state_body,
                                 compaction_body, delivered_body, warning_body, error_body, other_body>;
 
+// How long what an event tells of took: a model call (on its first event) or a tool call (on its result). Zero where
+// nothing was measured. Microseconds.
+struct event_timing {
+  std::uint32_t queued = 0; // until it could start
+  std::uint32_t first = 0;  // from its start to the first piece of the answer, where it was streamed
+  std::uint32_t took = 0;   // from its start to its end
+
+  friend bool operator==(const event_timing&, const event_timing&) = default;
+};
+
+// The duration as event_timing counts it, cut at its greatest value (71 minutes); at least 1, so that it counts as measured.
+[[nodiscard]] std::uint32_t timing_us(std::chrono::nanoseconds duration) noexcept;
+
 struct event {
   std::uint64_t seq = 0;   // dense per session, from 1; 0 until the supervisor has stamped it
   std::uint32_t index = 0; // counts the events of the agent, from 1
@@ -189,6 +202,7 @@ struct event {
   event_origin_ptr origin;
   event_body body;
   troupe::usage usage; // of the model call whose first event this is
+  event_timing timing;
 
   [[nodiscard]] event_kind kind() const noexcept { return static_cast<event_kind>(body.index()); }
   [[nodiscard]] std::string id() const;

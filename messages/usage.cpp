@@ -15,6 +15,7 @@ void from_json(const nlohmann::json& j, usage& u) {
   u.cached = j.value("cached", std::uint64_t{0});
   u.output = j.value("output", std::uint64_t{0});
   u.reasoning = j.value("reasoning", std::uint64_t{0});
+  u.cost_nano_usd = j.value("cost_nano_usd", std::uint64_t{0});
 }
 
 } // namespace troupe

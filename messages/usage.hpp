@@ -1,4 +1,4 @@
-// Token counts of one model call, or the sum of many.
+// Token counts and cost of one model call, or the sum of many.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -15,6 +15,7 @@ struct usage {
   std::uint64_t cached = 0;
   std::uint64_t output = 0;
   std::uint64_t reasoning = 0;
+  std::uint64_t cost_nano_usd = 0; // 1e-9 US dollars, where the model has a price
 
   [[nodiscard]] std::uint64_t total() const noexcept { return input + output; }
   usage& operator+=(const usage& other) noexcept {
@@ -22,6 +23,7 @@ struct usage {
     cached += other.cached;
     output += other.output;
     reasoning += other.reasoning;
+    cost_nano_usd += other.cost_nano_usd;
     return *this;
   }
   friend bool operator==(const usage&, const usage&) = default;

@@ -59,6 +59,21 @@ struct model_timeouts {
 };
 
 // A model that agents may use. The key comes from an environment variable or a file and never from here.
+// US dollars for a million tokens. What is cached of the input has its own price.
+struct model_price {
+  double input = 0;
+  double cached = 0;
+  double output = 0;
+
+  // The price of one call, in 1e-9 dollars; rounded.
+  [[nodiscard]] std::uint64_t cost_nano_usd(const usage& used) const noexcept {
+    const auto uncached = used.input > used.cached ? used.input - used.cached : 0;
+    const double micro = static_cast<double>(uncached) * input + static_cast<double>(used.cached) * cached +
+                         static_cast<double>(used.output) * output;
+    return static_cast<std::uint64_t>(micro * 1000 + 0.5);
+  }
+};
+
 struct model_spec {
   std::string id{};
   std::string provider{};    // "openai", "openai_responses", "gemini", "anthropic", "scenario"
@@ -74,6 +89,7 @@ struct model_spec {
   std::uint32_t requests_per_minute = 0;                             // 0: no limit
   std::uint64_t tokens_per_minute = 0;                               // 0: no limit; of input and output
   std::chrono::milliseconds call_timeout = std::chrono::minutes{30}; // of a call with all its tries and waits
+  model_price price{};
   std::vector<std::string> fallbacks{};         // ids that are tried once this one has failed for good
   std::map<std::string, std::string> options{}; // of its provider, by name; docs/models.md lists them
   model_timeouts timeouts{};

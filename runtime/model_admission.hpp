@@ -10,6 +10,7 @@
 #pragma once
 
 #include <troupe/messages/usage.hpp>
+#include <troupe/runtime/latency_histogram.hpp>
 #include <troupe/runtime/ports/model_provider.hpp>
 #include <troupe/runtime/retry.hpp>
 
@@ -57,6 +58,10 @@ struct model_counts {
 // How a model is doing.
 struct model_status {
   model_counts counts;
+  troupe::usage usage;           // of the calls that completed
+  latency_histogram latency;     // of the calls that completed
+  latency_histogram first_token; // of those that streamed
+  latency_histogram queue_wait;  // of the calls that started
   breaker_state breaker = breaker_state::closed;
   std::uint32_t in_use = 0;  // calls under way
   std::uint32_t waiting = 0; // calls that wait for a place

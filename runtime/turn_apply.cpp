@@ -236,6 +236,7 @@ event_batch make_events(step& decided, const event_origin_ptr& origin, const age
     e.origin = origin;
     e.body = std::move(d.body);
     e.usage = d.usage;
+    e.timing = d.timing;
     batch.push_back(std::move(e));
   }
   decided.events.clear();

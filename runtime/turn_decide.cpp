@@ -39,7 +39,7 @@ void decider::on(const input::model_done& in) {
   if (state_.phase != agent_phase::thinking && state_.phase != agent_phase::grace)
     return;
   const auto& parts = in.response.parts;
-  auto calls = emit_answer(in.response);
+  auto calls = emit_answer(in.response, in.timing);
   if (state_.phase == agent_phase::grace)
     return end_grace(parts);
   if (calls > 0)
@@ -66,7 +66,7 @@ void decider::on(const input::tool_done& in) {
     return;
   for (const auto& [key, value] : in.result.state)
     emit(state_body{key, value, false});
-  resolve(*call, in.result);
+  resolve(*call, in.result, in.timing);
   after_results();
 }
 

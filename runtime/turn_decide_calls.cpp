@@ -22,28 +22,30 @@ bool repeatable(const tool_definition& tool) {
 
 } // namespace
 
-std::size_t decider::emit_answer(const model_response& response) {
+std::size_t decider::emit_answer(const model_response& response, event_timing timing) {
   ++run_turns_;
   const auto turn = state_.turns;
   std::uint32_t calls = 0;
   auto used = response.usage;
   for (const auto& p : response.parts) {
     if (const auto* text = std::get_if<text_part>(&p.value)) {
-      emit(model_text_body{turn, clean(text->text), p.blob}, std::exchange(used, {}));
+      emit(model_text_body{turn, clean(text->text), p.blob}, std::exchange(used, {}),
+           std::exchange(timing, {}));
     } else if (const auto* thought = std::get_if<thought_part>(&p.value)) {
-      emit(thought_body{turn, clean(thought->text), p.blob}, std::exchange(used, {}));
+      emit(thought_body{turn, clean(thought->text), p.blob}, std::exchange(used, {}),
+           std::exchange(timing, {}));
     } else if (const auto* call = std::get_if<tool_call_part>(&p.value)) {
       emit(tool_call_body{turn, make_call_id(state_.number, turn, calls), clean(call->name),
                           clean(call->arguments), p.blob},
-           std::exchange(used, {}));
+           std::exchange(used, {}), std::exchange(timing, {}));
       ++calls;
     } else if (!p.blob.empty()) {
       // Data that the model made: no event shows them, but the model sees them again.
-      emit(model_text_body{turn, {}, p.blob}, std::exchange(used, {}));
+      emit(model_text_body{turn, {}, p.blob}, std::exchange(used, {}), std::exchange(timing, {}));
     }
   }
   if (response.parts.empty())
-    emit(model_text_body{turn, {}, {}}, used);
+    emit(model_text_body{turn, {}, {}}, used, timing);
   return calls;
 }
 
@@ -268,14 +270,14 @@ void decider::flush_durable() {
     command(command::await_durability{std::exchange(durable_, {})});
 }
 
-void decider::resolve(const open_call& call, const tool_result& r) {
+void decider::resolve(const open_call& call, const tool_result& r, event_timing timing) {
   tool_result_body body;
   body.call = call.call;
   body.name = call.name;
   body.text = cut_text(clean(r.text), profile_.max_result_bytes);
   body.is_error = r.failed.has_value();
   body.code = r.failed;
-  emit(std::move(body));
+  emit(std::move(body), {}, timing);
   --open_;
   if (profile_.has_exclusive_tools)
     resolved_.push_back(call.call);

@@ -95,6 +95,7 @@ struct start {
 };
 struct model_done {
   model_response response;
+  event_timing timing{};
 };
 // The call failed for good: retries are over.
 struct model_failed {
@@ -103,6 +104,7 @@ struct model_failed {
 struct tool_done {
   call_id call;
   tool_result result;
+  event_timing timing{};
 };
 struct child_done {
   call_id call;
@@ -245,6 +247,7 @@ using agent_command =
 struct decided_event {
   event_body body;
   troupe::usage usage{};
+  event_timing timing{};
 };
 
 struct step {

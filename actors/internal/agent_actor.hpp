@@ -71,6 +71,9 @@ class agent final : public agent_handle::base {
   void begin_call(std::shared_ptr<model_request> request);
   void address_request();
 
+  // Tells the supervisor what the agent cannot go on without, for those who watch; empty: nothing.
+  void note_waiting(std::string what);
+
   // The next model in the place of one that has failed for good; false when there is none.
   bool fall_back(const std::string& why);
   bool answered_by_hook(model_request& request);
@@ -100,6 +103,7 @@ class agent final : public agent_handle::base {
   std::shared_ptr<const std::map<std::string, nlohmann::json>> keys();
   void take_tool_result(const input::tool_done& answer);
   void carry_out(command::cancel_tool& c);
+  void run_in_handler(const command::call_tool& c, tool_context& context);
   static tool_result run_inline(const tool_definition& tool, const nlohmann::json& arguments,
                                 tool_context& context);
   bool refused_by_hook(command::call_tool& c);
@@ -135,6 +139,8 @@ class agent final : public agent_handle::base {
   std::uint64_t call_number_ = 0;
   std::uint32_t attempt_ = 0;
   steady_time call_began_{};
+  steady_time acquire_began_{};        // when the place of the current try was asked for
+  bool waits_ = false;                 // and it has been told
   std::vector<std::string> fallbacks_; // of the model that the call began with
   std::vector<std::string> tried_;     // of those
   std::uint64_t reserved_ = 0;

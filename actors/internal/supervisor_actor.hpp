@@ -7,6 +7,7 @@
 #pragma once
 
 #include <troupe/actors/supervisor.hpp>
+#include <troupe/runtime/activity_collector.hpp>
 #include <troupe/runtime/deadline_queue.hpp>
 #include <troupe/runtime/state_keys.hpp>
 
@@ -358,6 +359,7 @@ class supervisor final : public supervisor_handle::base {
 
   activity_collector collector_;
   bool activity_in_flight_ = false;
+  std::uint64_t deltas_sent_ = 0;
 };
 
 template <class Message, class Later>

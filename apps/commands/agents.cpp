@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/runtime/agent_file.hpp>
 #include <troupe/runtime/agent_profile.hpp>
+#include <troupe/runtime/surface.hpp>
 
 #include <CLI/App.hpp>
 
@@ -13,7 +14,6 @@
 #include "commands/commands.hpp"
 #include "exit_code.hpp"
 #include "setup.hpp"
-#include "surface.hpp"
 
 namespace troupe::cli {
 namespace {

@@ -1,6 +1,8 @@
 // troupe chat: a conversation with the root agent. Lines typed while it works steer it.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/runtime/surface.hpp>
+
 #include <CLI/App.hpp>
 
 #include <algorithm>
@@ -19,7 +21,6 @@
 #include "questions.hpp"
 #include "run_view.hpp"
 #include "setup.hpp"
-#include "surface.hpp"
 #include <unistd.h>
 
 namespace troupe::cli {

@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/runtime/duration_text.hpp>
+#include <troupe/runtime/surface.hpp>
 #include <troupe/runtime/tool_names.hpp>
 
 #include <CLI/App.hpp>
@@ -13,7 +14,6 @@
 #include "commands/commands.hpp"
 #include "exit_code.hpp"
 #include "setup.hpp"
-#include "surface.hpp"
 
 namespace troupe::cli {
 namespace {

@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/runtime/json_text.hpp>
+#include <troupe/runtime/surface.hpp>
 
 #include <CLI/App.hpp>
 #include <nlohmann/json.hpp>
@@ -18,7 +19,6 @@
 #include "questions.hpp"
 #include "run_view.hpp"
 #include "setup.hpp"
-#include "surface.hpp"
 
 namespace troupe::cli {
 namespace {

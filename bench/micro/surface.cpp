@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/messages/event.hpp>
 #include <troupe/net/sse_parser.hpp>
-#include <troupe/runtime/activity.hpp>
+#include <troupe/runtime/activity_tree.hpp>
 #include <troupe/runtime/sanitizer.hpp>
 
 #include <benchmark/benchmark.h>
@@ -54,7 +54,7 @@ BENCHMARK(sanitize)->Arg(100)->Arg(10'000);
 // The events of a child with three turns, for each of many children, through collector and tree.
 void activity_of_children(benchmark::State& bench) {
   const auto count = static_cast<agent_number>(bench.range(0));
-  std::vector<event_batch> batches;
+  std::vector<event_batch_ptr> batches;
   for (agent_number number = 1; number <= count; ++number) {
     const auto origin = make_origin(number);
     event_batch batch;
@@ -65,7 +65,7 @@ void activity_of_children(benchmark::State& bench) {
     }
     batch.push_back(make_event(origin, 6, model_text_body{3, "child-ok", {}}));
     batch.push_back(make_event(origin, 7, agent_ended_body{outcome::make_completed("child-ok"), 3}));
-    batches.push_back(std::move(batch));
+    batches.push_back(std::make_shared<const event_batch>(std::move(batch)));
   }
   for (auto _ : bench) {
     activity_collector collector{session_id{"bench"}};
@@ -73,7 +73,7 @@ void activity_of_children(benchmark::State& bench) {
     for (const auto& batch : batches) {
       collector.add(batch);
       if (const auto delta = collector.take())
-        tree.merge(*delta);
+        tree.merge(std::move(*delta));
     }
     benchmark::DoNotOptimize(tree.totals());
   }

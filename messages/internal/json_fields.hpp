@@ -4,7 +4,7 @@
 #pragma once
 
 #include <troupe/messages/event.hpp>
-#include <troupe/messages/internal/json_object.hpp>
+#include <troupe/messages/json_object.hpp>
 
 #include <string>
 #include <string_view>
@@ -19,6 +19,18 @@ void write_fields(Object& o, const usage& u) {
   o.number("cached", u.cached);
   o.number("output", u.output);
   o.number("reasoning", u.reasoning);
+  if (u.cost_nano_usd != 0)
+    o.number("cost_nano_usd", u.cost_nano_usd);
+}
+
+template <class Object>
+void write_fields(Object& o, const event_timing& t) {
+  if (t.queued != 0)
+    o.number("queued_us", t.queued);
+  if (t.first != 0)
+    o.number("first_us", t.first);
+  if (t.took != 0)
+    o.number("took_us", t.took);
 }
 
 template <class Object>
@@ -245,6 +257,8 @@ void write_fields(Object& o, const event& e) {
   write_body(o, e);
   if (e.usage != usage{})
     o.object("usage", [&e](auto& inner) { write_fields(inner, e.usage); });
+  if (e.timing != event_timing{})
+    o.object("timing", [&e](auto& inner) { write_fields(inner, e.timing); });
 }
 
 // to_json of the messages.

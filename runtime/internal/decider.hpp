@@ -73,11 +73,13 @@ class decider {
  private:
   [[nodiscard]] bool running() const;
 
-  void emit(event_body body, troupe::usage used = {}) { out_.events.push_back({std::move(body), used}); }
+  void emit(event_body body, const troupe::usage& used = {}, event_timing timing = {}) {
+    out_.events.push_back({std::move(body), used, timing});
+  }
   void command(agent_command c) { out_.commands.push_back(std::move(c)); }
 
   // The answer's parts as events, in their order; gives the number of calls.
-  std::size_t emit_answer(const model_response& response);
+  std::size_t emit_answer(const model_response& response, event_timing timing);
 
   // The calls of an answer, with their ids.
   [[nodiscard]] std::vector<open_call> calls_of(const std::vector<part>& parts) const;
@@ -120,7 +122,7 @@ class decider {
 
   void flush_durable();
 
-  void resolve(const open_call& call, const tool_result& r);
+  void resolve(const open_call& call, const tool_result& r, event_timing timing = {});
 
   void resume_call(const open_call& call);
 

@@ -112,6 +112,19 @@ class engine {
   // The live tree, of all sessions or of one. Waits at most a second, then fails with `timeout`.
   [[nodiscard]] virtual result<activity_snapshot> snapshot(std::optional<session_id> session) = 0;
 
+  // What has changed in the live tree since query.since; everything when that is 0 or too long ago. Whoever follows the
+  // tree asks again when it has shown the answer, so that one that is slow costs nothing. Where the runtime has ended the
+  // answer is null.
+  virtual void changes(activity_query query,
+                       std::function<void(std::shared_ptr<const activity_changes>)> done) = 0;
+
+  // Stored events of all sessions that came after query.after, from a ring that is filled while somebody asks (and for a
+  // while after). An event that is missed is in the store. Null as above.
+  virtual void recent(event_query query, std::function<void(std::shared_ptr<const recent_events>)> done) = 0;
+
+  // How the whole is doing. Null as above.
+  virtual void vitals(std::function<void(std::shared_ptr<const activity_vitals>)> done) = 0;
+
   [[nodiscard]] virtual std::shared_ptr<session_store> store() const = 0;
 
   // How each model is doing, by catalogue id.

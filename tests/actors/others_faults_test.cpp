@@ -368,7 +368,7 @@ TEST_CASE(
   auto snapshot = f.snapshot();
   REQUIRE(snapshot.sessions.size() == 1);
   const auto& agents = snapshot.sessions[0].agents;
-  CHECK(std::any_of(agents.begin(), agents.end(), [](const agent_activity& a) {
+  CHECK(std::any_of(agents.begin(), agents.end(), [](const agent_row& a) {
     return a.origin->author == "digger" && a.state == activity_state::completed;
   }));
   // The notification is optional: nothing has woken the root.

@@ -110,10 +110,11 @@ class actor_fixture {
     gate = std::make_shared<actors::model_gate>(limits);
     gateway = actors::spawn_gateway(system, gate);
     for (const auto* id : {"fast", "strong"})
-      models->put(id, {model, id, gate, gateway, {}, {}});
+      models->put(id, {model, id, gate, gateway, {}, {}, {}});
     auto environment = std::make_shared<actors::supervisor_environment>();
     environment->store = store;
-    environment->observer = observer = actors::spawn_observer(system, {});
+    environment->observed = std::make_shared<actors::observer_link>();
+    environment->observer = observer = actors::spawn_observer(system, {}, environment->observed);
     environment->tools = tools = actors::spawn_tool_pool(system, threads, {});
     environment->models = models;
     environment->wall_clock = [this] {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "surface.hpp"
-
 #include <troupe/runtime/sanitizer.hpp>
+#include <troupe/runtime/surface.hpp>
 
 #include <algorithm>
 
-namespace troupe::cli {
+namespace troupe {
 namespace {
 
 using nlohmann::json;
@@ -45,4 +44,4 @@ std::string shown_line(const event& e) {
   return sanitize_text(to_line(e));
 }
 
-} // namespace troupe::cli
+} // namespace troupe

@@ -1,4 +1,4 @@
-// What the terminal shows of events: secrets masked, control characters inert.
+// What surfaces show of events and texts: secrets masked, and on a terminal control characters inert.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace troupe::cli {
+namespace troupe {
 
 // Text of models, tools and users, for a terminal or a pipe.
 [[nodiscard]] std::string shown(std::string_view text);
@@ -21,4 +21,4 @@ namespace troupe::cli {
 // An event as one line.
 [[nodiscard]] std::string shown_line(const event& e);
 
-} // namespace troupe::cli
+} // namespace troupe

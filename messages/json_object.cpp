@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/messages/internal/json_object.hpp>
+#include <troupe/messages/json_object.hpp>
 #include <troupe/messages/utf8.hpp>
 
 #include <cstdint>
 #include <cstring>
 
-namespace troupe::internal {
+namespace troupe {
 namespace {
 
 constexpr std::uint64_t all(std::uint8_t byte) noexcept {
@@ -80,4 +80,4 @@ void append_json_value(std::string& out, const nlohmann::json& value) {
   out += value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-} // namespace troupe::internal
+} // namespace troupe

@@ -1,6 +1,6 @@
 // Two ways to write a JSON object, with the same members: as a tree of values, and straight as text.
 //
-// What a value looks like in JSON is said once, in json_fields.hpp, for both.
+// So what a value looks like in JSON is said once, for both.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,13 +8,14 @@
 #include <nlohmann/json.hpp>
 
 #include <charconv>
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstring>
 #include <string>
 #include <string_view>
 
-namespace troupe::internal {
+namespace troupe {
 
 // Appends `text` as a JSON string; bytes that are not UTF-8 become U+FFFD.
 void append_json_string(std::string& out, std::string_view text);
@@ -69,6 +70,25 @@ class text_object {
     char digits[24];
     out_.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
   }
+  // Not finite: 0.
+  template <std::size_t N>
+  void number(const char (&key)[N], double value) {
+    begin(key);
+    char digits[32];
+    out_.append(digits,
+                std::to_chars(digits, digits + sizeof digits, std::isfinite(value) ? value : 0.0).ptr);
+  }
+  template <std::size_t N>
+  void flag(const char (&key)[N], bool value) {
+    begin(key);
+    out_ += value ? "true" : "false";
+  }
+  // `write` appends the JSON text of the value.
+  template <std::size_t N, class Write>
+  void raw(const char (&key)[N], Write write) {
+    begin(key);
+    write(out_);
+  }
   template <std::size_t N>
   void yes(const char (&key)[N]) {
     begin(key);
@@ -116,4 +136,4 @@ class text_object {
   bool first_ = true;
 };
 
-} // namespace troupe::internal
+} // namespace troupe
