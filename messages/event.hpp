@@ -202,7 +202,7 @@ struct event {
   event_origin_ptr origin;
   event_body body;
   troupe::usage usage; // of the model call whose first event this is
-  event_timing timing;
+  event_timing timing{};
 
   [[nodiscard]] event_kind kind() const noexcept { return static_cast<event_kind>(body.index()); }
   [[nodiscard]] std::string id() const;

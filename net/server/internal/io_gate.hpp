@@ -25,6 +25,12 @@ class io_gate {
       boost::asio::post(*context_, std::forward<Task>(task));
   }
 
+  // On the thread itself, to wait there. Null after close().
+  [[nodiscard]] boost::asio::io_context* context() {
+    std::lock_guard lock{mutex_};
+    return context_;
+  }
+
   void close() {
     std::lock_guard lock{mutex_};
     context_ = nullptr;

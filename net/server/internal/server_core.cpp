@@ -12,11 +12,15 @@ client_place& client_place::operator=(client_place&& other) noexcept {
 }
 
 client_place::~client_place() {
-  if (core_ != nullptr)
-    core_->leave(number_);
+  leave();
 }
 
-void client_place::hold(std::weak_ptr<server_client> client, std::shared_ptr<io_gate> gate) {
+void client_place::leave() {
+  if (auto core = std::move(core_))
+    core->leave(number_);
+}
+
+void client_place::hold(std::shared_ptr<server_client> client, std::shared_ptr<io_gate> gate) {
   core_->hold(number_, {std::move(client), std::move(gate)});
 }
 
@@ -36,8 +40,12 @@ bool server_core::enter_stream() noexcept {
 }
 
 void server_core::leave(std::uint64_t number) {
+  entry left; // destroyed without the lock
   std::lock_guard lock{mutex_};
-  open_.erase(number);
+  if (auto found = open_.find(number); found != open_.end()) {
+    left = std::move(found->second);
+    open_.erase(found);
+  }
   if (open_.empty())
     empty_.notify_all();
 }
@@ -57,7 +65,7 @@ void server_core::close_all(bool at_once) {
   closing_ = true;
   for (auto& [number, e] : open_)
     if (e.gate != nullptr)
-      e.gate->post([client = e.client, at_once] {
+      e.gate->post([client = std::weak_ptr<server_client>{e.client}, at_once] {
         if (auto alive = client.lock())
           at_once ? alive->close_now() : alive->close_soon();
       });

@@ -7,7 +7,7 @@
 
 #include <troupe/net/server/internal/io_gate.hpp>
 #include <troupe/net/server/internal/web_site.hpp>
-#include <troupe/net/server/server_limits.hpp>
+#include <troupe/runtime/server_limits.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -32,7 +32,7 @@ class server_client {
 
 class server_core;
 
-// A place among the open connections, given back by its destruction.
+// A place among the open connections, which keeps its client alive. Given back by leave() or its destruction.
 class client_place {
  public:
   client_place() = default;
@@ -42,8 +42,9 @@ class client_place {
   client_place& operator=(client_place&& other) noexcept;
   ~client_place();
   [[nodiscard]] explicit operator bool() const noexcept { return core_ != nullptr; }
-  // Who is asked to close from now on.
-  void hold(std::weak_ptr<server_client> client, std::shared_ptr<io_gate> gate);
+  // Who is kept, and asked to close, until the place is left.
+  void hold(std::shared_ptr<server_client> client, std::shared_ptr<io_gate> gate);
+  void leave();
 
  private:
   std::shared_ptr<server_core> core_;
@@ -76,7 +77,7 @@ class server_core : public std::enable_shared_from_this<server_core> {
  private:
   friend class client_place;
   struct entry {
-    std::weak_ptr<server_client> client;
+    std::shared_ptr<server_client> client;
     std::shared_ptr<io_gate> gate;
   };
   void leave(std::uint64_t number);

@@ -37,12 +37,13 @@ sse_connection::sse_connection(server_socket socket, std::shared_ptr<server_core
       feed_(std::move(feed)), deadline_(socket_.get_executor().context()) {}
 
 sse_connection::~sse_connection() {
+  if (!ended_)
+    core_->leave_stream();
   feed_->stop();
-  core_->leave_stream();
 }
 
 void sse_connection::start(const answer_form& form) {
-  place_.hold(weak_from_this(), gate_);
+  place_.hold(shared_from_this(), gate_);
   chunked_ = !form.http_1_0;
   output_ = stream_head({false, form.http_1_0});
   writing_ = true;
@@ -131,11 +132,13 @@ void sse_connection::close_now() {
 }
 
 void sse_connection::end() {
-  ended_ = true;
+  if (!std::exchange(ended_, true))
+    core_->leave_stream();
   feed_->stop();
   deadline_.clear();
   error_code ignored;
   socket_.close(ignored);
+  place_.leave();
 }
 
 } // namespace troupe::net

@@ -56,7 +56,7 @@ web_connection::web_connection(server_socket socket, std::shared_ptr<server_core
       buffer_(core_->limits.max_header_bytes + 64 * std::size_t{1024}) {}
 
 void web_connection::start() {
-  place_.hold(weak_from_this(), gate_);
+  place_.hold(shared_from_this(), gate_);
   error_code failed;
   const auto peer = socket_.remote_endpoint(failed);
   if (!failed)
@@ -87,6 +87,7 @@ void web_connection::close_now() {
   deadline_.clear();
   error_code ignored;
   socket_.close(ignored);
+  place_.leave();
 }
 
 void web_connection::on_deadline() {
@@ -132,9 +133,12 @@ void web_connection::read_headers() {
   // Beast counts what a message may have at most; the body's bound is set once it is known who sends it.
   parser_->header_limit(static_cast<std::uint32_t>(core_->limits.max_header_bytes));
   parser_->body_limit(core_->limits.max_body_bytes);
-  http::async_read_header(
-      socket_, buffer_, *parser_,
-      [self = shared_from_this()](const error_code& failed, std::size_t) { self->on_headers(failed); });
+  http::async_read_header(socket_, buffer_, *parser_,
+                          [self = shared_from_this()](const error_code& failed, std::size_t count) {
+                            // Beast bounds what is not complete yet; what comes in one piece may be larger.
+                            const bool too_large = !failed && count > self->core_->limits.max_header_bytes;
+                            self->on_headers(too_large ? make_error_code(http::error::header_limit) : failed);
+                          });
 }
 
 void web_connection::on_read_error(const error_code& failed) {
@@ -249,10 +253,11 @@ void web_connection::answer() {
   if (admitted_->is_stream)
     return open_stream();
   enter(phase::answering, core_->limits.answer_time);
-  // Until there is an answer nobody else keeps the connection, which is not reading.
-  web_reply reply = [self = shared_from_this(), turn = turn_](web_answer ready) {
-    self->gate_->post([self, turn, ready = std::move(ready)]() mutable {
-      if (self->turn_ == turn && self->phase_ == phase::answering)
+  // Whoever answers may keep the reply longer than the server lives, so it keeps nothing of the connection.
+  web_reply reply = [weak = weak_from_this(), gate = gate_, turn = turn_](web_answer ready) {
+    gate->post([weak, turn, ready = std::move(ready)]() mutable {
+      auto self = weak.lock();
+      if (self != nullptr && self->turn_ == turn && self->phase_ == phase::answering)
         self->send(std::move(ready));
     });
   };

@@ -2,7 +2,7 @@
 //
 // Life: waiting → headers → (body) → answering → writing → waiting, or → lingering → closed. What a client sends ahead
 // (pipelining) stays in the buffer until its turn. Not thread-safe: everything happens on the thread of its gate. It is
-// kept by its waiting handlers.
+// kept by its place in the server.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

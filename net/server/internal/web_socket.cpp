@@ -16,12 +16,13 @@ web_socket::web_socket(server_socket socket, std::shared_ptr<server_core> core, 
       input_(core_->limits.max_frame_bytes + 1024) {}
 
 web_socket::~web_socket() {
+  if (!ended_)
+    core_->leave_stream();
   feed_->stop();
-  core_->leave_stream();
 }
 
 void web_socket::start(const boost::beast::http::request<boost::beast::http::string_body>& request) {
-  place_.hold(weak_from_this(), gate_);
+  place_.hold(shared_from_this(), gate_);
   websocket::stream_base::timeout times{};
   times.handshake_timeout = core_->limits.header_time;
   times.idle_timeout = core_->limits.stream_idle;
@@ -94,11 +95,13 @@ void web_socket::close_now() {
 }
 
 void web_socket::end() {
-  ended_ = true;
+  if (!std::exchange(ended_, true))
+    core_->leave_stream();
   feed_->stop();
   deadline_.clear();
   error_code ignored;
   boost::beast::get_lowest_layer(socket_).close(ignored);
+  place_.leave();
 }
 
 } // namespace troupe::net

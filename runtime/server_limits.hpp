@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstddef>
 
-namespace troupe::net {
+namespace troupe {
 
 struct server_limits {
   std::size_t max_connections = 1024;                // in all; more are closed at once
@@ -34,4 +34,4 @@ struct server_limits {
   std::size_t page_bytes = std::size_t{8} << 20; // of the events in an answer, but for the last
 };
 
-} // namespace troupe::net
+} // namespace troupe
