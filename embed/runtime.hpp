@@ -119,6 +119,7 @@ class agent {
 
  private:
   friend class runtime;
+  friend class server;
   [[nodiscard]] troupe::run start(content_ptr message, run_options options) const;
   std::weak_ptr<runtime_core> core_;
   agent_profile_ptr profile_;
@@ -164,6 +165,7 @@ class runtime {
   std::vector<std::string> shutdown(std::chrono::milliseconds limit);
 
  private:
+  friend class server;
   std::shared_ptr<runtime_core> core_;
 };
 

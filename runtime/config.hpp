@@ -43,6 +43,13 @@ struct session_config {
   std::chrono::milliseconds question_timeout = std::chrono::hours{24 * 7};
 };
 
+// Of `troupe serve`.
+struct server_config {
+  std::string listen;                   // empty: 127.0.0.1:8787
+  std::string token_file;               // relative to the config file; empty: none
+  std::vector<std::string> allow_hosts; // names that the server is called by, besides its address
+};
+
 struct config {
   std::string name = "root";
   std::string description;
@@ -69,6 +76,7 @@ struct config {
   run_limits run;      // of a run over all its agents
   compaction_rule compaction;
   session_config session;
+  server_config server;
 };
 
 // The config holds what was sound; use it only when there is no error among the issues.

@@ -21,6 +21,7 @@ using action = std::function<int()>;
 void add_run(CLI::App& app, action& chosen, interrupt& signals);
 void add_sessions(CLI::App& app, action& chosen, interrupt& signals);
 void add_answer(CLI::App& app, action& chosen, interrupt& signals);
+void add_serve(CLI::App& app, action& chosen, interrupt& signals);
 void add_chat(CLI::App& app, action& chosen, interrupt& signals);
 void add_agents(CLI::App& app, action& chosen);
 void add_models(CLI::App& app, action& chosen);
