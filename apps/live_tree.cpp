@@ -93,7 +93,7 @@ std::string one_line(std::string_view text) {
 std::string draw_agent(const agent_row& a, timestamp now, std::size_t columns, bool colour) {
   const auto end = is_ended(a.state) ? a.changed_at : now;
   const auto elapsed = std::max(std::chrono::microseconds{0}, std::chrono::microseconds{end - a.started_at});
-  auto figures = fmt::format("{:>7} {:>6} tok", short_time(elapsed), short_count(a.self.usage.total()));
+  auto figures = fmt::format("{:>7} {:>6} tok", short_time(elapsed), short_count(a.subtree.usage.total()));
   auto head =
       fmt::format("{}{} {}", a.origin->number == 0 ? "" : "  ", sign_of(a.state), one_line(a.origin->author));
   head = cut(head, columns > 24 ? columns / 3 : columns);
@@ -101,7 +101,8 @@ std::string draw_agent(const agent_row& a, timestamp now, std::size_t columns, b
   std::string line = head + std::string(head_width - width_of(head), ' ');
   if (columns > head_width + figures.size() + 4) {
     auto room = columns - head_width - figures.size() - 3;
-    auto what = cut(one_line(a.current), room);
+    const auto doing = a.waiting_for.empty() ? a.current : "waits for " + a.waiting_for;
+    auto what = cut(one_line(doing), room);
     line += " " + what + std::string(room - width_of(what), ' ') + " " + figures;
   }
   line = cut(line, columns);

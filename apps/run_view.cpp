@@ -4,6 +4,7 @@
 #include <troupe/runtime/json_text.hpp>
 #include <troupe/runtime/surface.hpp>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <atomic>
@@ -95,6 +96,8 @@ std::string summary(runtime& rt, const run& r, const outcome& o) {
     const auto& t = snapshot->sessions.front().row.totals;
     text += ", " + std::to_string(t.started) + " agents, " + std::to_string(t.count(event_kind::tool_call)) +
             " tool calls, " + std::to_string(t.usage.total()) + " tokens";
+    if (t.usage.cost_nano_usd > 0)
+      text += fmt::format(", ${:.4f}", static_cast<double>(t.usage.cost_nano_usd) / 1e9);
   }
   return text + ", session " + r.session().str();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/runtime/activity.hpp>
 
+#include <charconv>
 #include <numeric>
 
 namespace troupe {
@@ -50,6 +51,22 @@ void activity_counts::add(const event& e) noexcept {
     turns += ended->turns;
     ++(ended->outcome.completed() ? completed : ended->outcome.failed() ? failed : cancelled);
   }
+}
+
+std::string to_text(const activity_cursor& cursor) {
+  return std::to_string(cursor.rows) + "." + std::to_string(cursor.removals);
+}
+
+std::optional<activity_cursor> cursor_from_text(std::string_view text) noexcept {
+  activity_cursor cursor;
+  const char* end = text.data() + text.size();
+  const auto rows = std::from_chars(text.data(), end, cursor.rows);
+  if (rows.ec != std::errc{} || rows.ptr == end || *rows.ptr != '.')
+    return std::nullopt;
+  const auto removals = std::from_chars(rows.ptr + 1, end, cursor.removals);
+  if (removals.ec != std::errc{} || removals.ptr != end)
+    return std::nullopt;
+  return cursor;
 }
 
 tool_activity& tool_activity::operator+=(const tool_activity& other) noexcept {

@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace troupe {
@@ -126,19 +127,33 @@ struct activity_snapshot {
 
 // -- to follow the tree ---------------------------------------------------------------------------------------------------
 
+// How far a follower has come: the version of the last row that it got, and of the last removal that it knows of. A
+// snapshot that comes in several answers gives rows that are older than removals which do not concern it.
+struct activity_cursor {
+  std::uint64_t rows = 0;
+  std::uint64_t removals = 0;
+
+  friend bool operator==(const activity_cursor&, const activity_cursor&) = default;
+};
+
+// "rows.removals", and back.
+[[nodiscard]] std::string to_text(const activity_cursor& cursor);
+[[nodiscard]] std::optional<activity_cursor> cursor_from_text(std::string_view text) noexcept;
+
 // What a follower knows already, and what it wants to know of.
 struct activity_query {
   std::optional<session_id> session{}; // whose agents; otherwise only the rows of sessions
   std::optional<agent_number> agent{}; // whose items
-  std::uint64_t since = 0;             // activity_changes::version of the last answer; 0: everything
+  activity_cursor since{};             // activity_changes::version of the last answer; zero: everything
   std::size_t max_rows = 4096;         // of agents; the rest comes with the next question
 };
 
-// The rows that have changed. A row stands for the one of its key; `complete` replaces everything that was known.
+// The rows that have changed. What was removed goes first; then a row stands for the one of its key. `complete` replaces
+// everything that was known.
 struct activity_changes {
   bool complete = false;
   bool more = false; // max_rows was reached: ask again at once
-  std::uint64_t version = 0;
+  activity_cursor version;
   activity_counts totals;
   agent_counts sum; // over all agents since the start
   std::vector<session_row> sessions;

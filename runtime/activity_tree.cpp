@@ -35,6 +35,11 @@ activity_tree::session_entry& activity_tree::find_or_add(const session_id& id) {
   return sessions_.back();
 }
 
+void activity_tree::touch(session_entry& session, agent_list::iterator agent) {
+  agent->version = ++version_;
+  session.agents.splice(session.agents.end(), session.agents, agent);
+}
+
 void activity_tree::touch(session_entry& session) {
   session.version = ++version_;
   sessions_.splice(sessions_.end(), sessions_, by_id_.at(session.row.session));
@@ -57,6 +62,8 @@ void activity_tree::merge(activity_delta&& delta) {
     tools_[known ? name : std::string{}] += tool;
   }
   row.group = group_of(session);
+  if (auto root = session.by_number.find(0); root != session.by_number.end())
+    touch(session, root->second); // it shows the sums of all
   touch(session);
   if (session.agents.empty() && row.queued_runs == 0)
     forget(by_id_.at(delta.session)); // its runs were refused before it had a root
@@ -100,8 +107,7 @@ void activity_tree::merge_agent(session_entry& session, agent_delta& d) {
     row.started_at = d.started_at;
   }
   entry.items.merge(std::move(d.items));
-  entry.version = ++version_;
-  session.agents.splice(session.agents.end(), session.agents, found->second);
+  touch(session, found->second);
   merge_questions(session, d);
   session.row.changed_at = std::max(session.row.changed_at, row.changed_at);
   if (number == 0)
@@ -116,10 +122,10 @@ void activity_tree::merge_questions(session_entry& session, agent_delta& d) {
     open.push_back(std::move(asked));
   if (open.empty())
     return;
-  const auto& agent = *session.agents.back().row.origin;
+  const auto number = session.agents.back().row.origin->number;
   const bool ended = d.state && is_ended(*d.state);
   std::erase_if(open, [&](const open_question_row& q) {
-    return q.agent == agent.number &&
+    return q.agent == number &&
            (ended || std::find(d.closed.begin(), d.closed.end(), q.question) != d.closed.end());
   });
 }
@@ -187,8 +193,7 @@ void activity_tree::collapse() {
     above.collapsed += row.self;
     above.collapsed += row.collapsed;
     above.collapsed_agents += 1 + row.collapsed_agents;
-    parent->second->version = ++version_;
-    entry.agents.splice(entry.agents.end(), entry.agents, parent->second);
+    touch(entry, parent->second);
   }
 }
 
@@ -252,20 +257,20 @@ activity_snapshot activity_tree::snapshot(const std::optional<session_id>& only)
 
 activity_changes activity_tree::changes(const activity_query& query) const {
   activity_changes told;
-  told.version = version_;
+  told.version = {version_, version_};
   told.totals = totals_;
   told.sum = sum_;
   auto since = query.since;
-  if (since == 0 || since < forgotten_ || since > version_) {
+  if (since.rows == 0 || since.removals < forgotten_ || since.rows > version_ || since.removals > version_) {
     told.complete = true;
-    since = 0;
+    since = {};
   }
   const auto followed = query.session ? by_id_.find(*query.session) : by_id_.end();
   if (followed != by_id_.end()) {
     const auto& agents = followed->second->agents;
-    for (auto next = first_after(agents, since); next != agents.end(); ++next) {
+    for (auto next = first_after(agents, since.rows); next != agents.end(); ++next) {
       if (told.agents.size() == query.max_rows) {
-        told.version = std::prev(next)->version;
+        told.version.rows = std::prev(next)->version;
         told.more = true;
         break;
       }
@@ -273,14 +278,14 @@ activity_changes activity_tree::changes(const activity_query& query) const {
           shown(*followed->second, *next, query.agent && next->row.origin->number == *query.agent));
     }
   }
-  for (auto next = first_after(sessions_, since); next != sessions_.end() && next->version <= told.version;
-       ++next)
+  for (auto next = first_after(sessions_, since.rows);
+       next != sessions_.end() && next->version <= told.version.rows; ++next)
     told.sessions.push_back(next->row);
   if (told.complete)
     return told;
-  auto gone = std::lower_bound(removed_.begin(), removed_.end(), since + 1,
+  auto gone = std::lower_bound(removed_.begin(), removed_.end(), since.removals + 1,
                                [](const removal& r, std::uint64_t version) { return r.version < version; });
-  for (; gone != removed_.end() && gone->version <= told.version; ++gone) {
+  for (; gone != removed_.end(); ++gone) {
     if (!gone->agent)
       told.removed_sessions.push_back(gone->session);
     else if (query.session && gone->session == *query.session)

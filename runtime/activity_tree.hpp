@@ -68,6 +68,7 @@ class activity_tree {
   void note_root(session_entry& session, const agent_row& root);
   void note_end(session_entry& session, agent_number number, const agent_row& row);
   void touch(session_entry& session);
+  void touch(session_entry& session, agent_list::iterator agent);
   void collapse();
   void forget_sessions();
   void forget(session_list::iterator session);

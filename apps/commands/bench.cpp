@@ -109,6 +109,16 @@ void add_bench(CLI::App& app, action& chosen) {
                     "Leave out the reader that takes one event a second");
   at_once->callback([&chosen, flood] { chosen = [flood] { return bench::run_flood(*flood); }; });
 
+  auto observe = std::make_shared<bench::observe_options>();
+  auto* observed = command->add_subcommand(
+      "observe", "The observer at full load, with one subscriber that is shown what changes");
+  observed->add_option("--events", observe->events, "Events in all, about")
+      ->check(CLI::Range(1000UL, 10'000'000'000UL));
+  observed->add_option("--sessions", observe->sessions, "Sessions at once")->check(CLI::Range(1U, 1000U));
+  observed->add_option("--children", observe->children, "Children of the run whose log is used")
+      ->check(CLI::Range(1U, 100'000U));
+  observed->callback([&chosen, observe] { chosen = [observe] { return bench::run_observe(*observe); }; });
+
   auto store = std::make_shared<bench::store_options>();
   auto* journal = command->add_subcommand(
       "store", "Group commits of the store on disk beside raw inserts of the same bytes");

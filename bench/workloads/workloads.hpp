@@ -95,4 +95,14 @@ struct wire_options {
 // JSON; gives 0 when all calls came out right, 1 otherwise.
 int run_wire(const wire_options& options);
 
+struct observe_options {
+  std::uint64_t events = 5'000'000; // in all, about
+  std::uint32_t sessions = 4;
+  std::uint32_t children = 1000; // of the run whose log is used
+};
+
+// Gives the log of a W2 run to the observer as fast as it takes it, with one subscriber that is shown what changed ten
+// times a second; checks counters, tree and what was shown. Prints one line of JSON; gives 0 when all came out right.
+int run_observe(const observe_options& options);
+
 } // namespace troupe::bench

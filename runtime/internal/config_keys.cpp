@@ -129,6 +129,18 @@ const yaml_key<model_timeouts> timeout_keys[] = {
      optional_duration<&model_timeouts::total>},
 };
 
+constexpr double max_price = 1'000'000;
+
+template <auto Member>
+constexpr auto price =
+    [](yaml_reader& r, const yaml_value& in, model_price& out) { r.read(in, out.*Member, 0.0, max_price); };
+
+const yaml_key<model_price> price_keys[] = {
+    {"input", "number", "0", "What the service reads.", price<&model_price::input>},
+    {"cached", "number", "0", "What it has in its cache of that.", price<&model_price::cached>},
+    {"output", "number", "0", "What it writes, thinking included.", price<&model_price::output>},
+};
+
 void read_headers(yaml_reader& reader, const yaml_value& in, model_part& out) {
   if (!in.node.is_map())
     return reader.wrong_type(in, "a map from the names of header lines to their values");
@@ -194,6 +206,10 @@ const yaml_key<model_part> model_keys[] = {
     {"timeouts", "map", "", "See `models.<id>.timeouts`.",
      [](yaml_reader& r, const yaml_value& in, model_part& out) {
        read_map<model_timeouts>(r, in, timeout_keys, out.value.timeouts);
+     }},
+    {"price", "map", "none", "See `models.<id>.price`; gives agents and runs a cost.",
+     [](yaml_reader& r, const yaml_value& in, model_part& out) {
+       read_map<model_price>(r, in, price_keys, out.value.price);
      }},
     {"ca_file", "path", "the system's authorities",
      "PEM file of the authorities that its certificate is checked with.", in_part<&model_spec::ca_file>},
@@ -497,6 +513,7 @@ std::vector<key_section> config_sections() {
       section_of("troupe.yaml", "The root agent and what it works with.", root_keys),
       section_of("models.<id>", "A model that agents may use; the id is what `model` keys name.", model_keys),
       section_of("models.<id>.timeouts", "How long the service of a model may be silent.", timeout_keys),
+      section_of("models.<id>.price", "US dollars for a million tokens.", price_keys),
       section_of("subagents[]", "A subagent that is there from the start, as a tool of the root.",
                  subagent_keys),
       section_of("spawn", "What the root may give to subagents that it makes up.", spawn_keys),

@@ -109,7 +109,7 @@ void snapshot(api_site& site, api_call call, web_reply reply) {
       [query, boot = site.boot](const activity_changes& changes, session_store&) {
         const auto now =
             std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
-        return json_answer(shown_changes(changes, query, boot + ":" + std::to_string(changes.version), now));
+        return json_answer(shown_changes(changes, query, boot + ":" + to_text(changes.version), now));
       },
       std::move(reply));
 }

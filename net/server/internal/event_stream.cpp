@@ -20,10 +20,11 @@ event_stream::event_stream(event_stream_options options, stream_follow first) : 
   follow(std::move(first));
 }
 
-std::uint64_t event_stream::version_of(const std::string& cursor) const {
+activity_cursor event_stream::version_of(const std::string& cursor) const {
   if (!cursor.starts_with(options_.boot + ":"))
-    return 0;
-  return parse_number(std::string_view{cursor}.substr(options_.boot.size() + 1)).value_or(0);
+    return {};
+  return cursor_from_text(std::string_view{cursor}.substr(options_.boot.size() + 1))
+      .value_or(activity_cursor{});
 }
 
 void event_stream::follow(stream_follow next) {
@@ -76,7 +77,7 @@ void event_stream::take(const activity_changes& changes, timestamp at) {
         known_seq_ = std::max(known_seq_, row.last_seq);
   if (changes.empty())
     return;
-  auto cursor = options_.boot + ":" + std::to_string(version_);
+  auto cursor = options_.boot + ":" + to_text(version_);
   auto text = shown_changes(changes, query_, cursor, at);
   changes_ = stream_message{std::move(text), std::move(cursor)};
 }

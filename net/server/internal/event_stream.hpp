@@ -72,7 +72,7 @@ class event_stream {
   [[nodiscard]] bool hungry() const noexcept { return hungry_; }
 
  private:
-  [[nodiscard]] std::uint64_t version_of(const std::string& cursor) const;
+  [[nodiscard]] activity_cursor version_of(const std::string& cursor) const;
   [[nodiscard]] bool wants_page(time_point now) const;
   [[nodiscard]] std::string events_message();
   [[nodiscard]] std::string pieces_message();
@@ -81,7 +81,7 @@ class event_stream {
   const event_stream_options options_;
   stream_follow follow_;
   activity_query query_; // of the round
-  std::uint64_t version_ = 0;
+  activity_cursor version_;
   std::uint64_t position_ = 0;       // in the ring of all sessions
   std::optional<std::uint64_t> seq_; // the last event of the session that was read; absent: not known yet
   std::uint64_t known_seq_ = 0;      // the session's row says so

@@ -24,7 +24,7 @@ struct stream_follow {
   event_kinds kinds = event_kinds{}.set();
   bool partials = false;
   std::optional<std::uint64_t> after_seq{}; // events of the session behind this one; absent: from now on
-  std::string cursor{};                     // "<boot>:<n>": goes on from there
+  std::string cursor{};                     // "<boot>:<where>": goes on from there
 };
 
 [[nodiscard]] result<stream_follow> follow_of_query(const request_target& target,

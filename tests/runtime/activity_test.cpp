@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/runtime/activity_collector.hpp>
+#include <troupe/runtime/activity_tree.hpp>
+#include <troupe/runtime/event_ring.hpp>
+#include <troupe/runtime/recent_items.hpp>
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <optional>
+#include <random>
+
+#include "support/store_events.hpp"
+
+using namespace troupe;
+
+namespace {
+
+// Writes the log of one session as its agents would.
+class log_writer {
+ public:
+  explicit log_writer(std::string session = "s") : session_{std::move(session)} {}
+
+  event make(agent_number number, event_body body) {
+    event e;
+    e.seq = ++seq_;
+    e.time = timestamp{std::chrono::microseconds{++clock_ * 1000}};
+    e.origin = origin(number);
+    e.index = ++events_[number];
+    e.body = std::move(body);
+    return e;
+  }
+
+  event_batch_ptr batch(agent_number number, std::vector<event_body> bodies) {
+    event_batch b;
+    for (auto& body : bodies)
+      b.push_back(make(number, std::move(body)));
+    return std::make_shared<const event_batch>(std::move(b));
+  }
+
+  event_origin_ptr origin(agent_number number) {
+    auto& o = origins_[number];
+    if (o == nullptr)
+      o = test::origin_of(session_, number);
+    return o;
+  }
+
+  const session_id& session() const { return session_; }
+
+ private:
+  session_id session_;
+  std::map<agent_number, event_origin_ptr> origins_;
+  std::map<agent_number, std::uint32_t> events_;
+  std::uint64_t seq_ = 0;
+  std::int64_t clock_ = 0;
+};
+
+event_body started(agent_number parent = 0) {
+  return agent_started_body{"worker", "spawned", "fast", parent, false};
+}
+event_body call(std::string id, std::uint32_t turn = 0) {
+  return tool_call_body{turn, call_id{std::move(id)}, "lookup", R"({"path":"a.txt"})", {}};
+}
+event_body answered(std::string id, std::optional<errc> code = {}) {
+  return tool_result_body{call_id{std::move(id)}, "lookup", "v", code.has_value(), code};
+}
+event_body ended(outcome o = outcome::make_completed("done")) {
+  return agent_ended_body{std::move(o), 1};
+}
+
+std::vector<activity_status> statuses(const recent_items& list) {
+  std::vector<activity_status> all;
+  for (const auto& item : list.items())
+    all.push_back(item.status);
+  return all;
+}
+
+constexpr auto running = activity_status::running;
+constexpr auto completed = activity_status::completed;
+constexpr auto failed = activity_status::error;
+
+} // namespace
+
+TEST_CASE("an item ends with its call's result, by id and not by name") {
+  log_writer log;
+  recent_items list;
+  list.add(log.make(1, call("a")));
+  list.add(log.make(1, call("b")));
+  list.add(log.make(1, answered("b")));
+  CHECK(statuses(list) == std::vector{running, completed});
+  list.add(log.make(1, answered("a", errc::tool_failed)));
+  CHECK(statuses(list) == std::vector{failed, completed});
+  list.add(log.make(1, answered("a")));       // a second result changes nothing
+  list.add(log.make(1, answered("unknown"))); // nor does that of a call that is not known
+  CHECK(statuses(list) == std::vector{failed, completed});
+}
+
+TEST_CASE("what a person refused or cancelled is told apart from what failed") {
+  log_writer log;
+  recent_items list;
+  list.add(log.make(1, call("a")));
+  list.add(log.make(1, call("b")));
+  list.add(log.make(1, answered("a", errc::denied)));
+  list.add(log.make(1, answered("b", errc::cancelled)));
+  CHECK(statuses(list) == std::vector{activity_status::cancelled, activity_status::cancelled});
+}
+
+TEST_CASE("an agent's end ends each of its items") {
+  log_writer log;
+  const std::vector<std::pair<outcome, activity_status>> ends = {
+      {outcome::make_completed("x"), completed},
+      {outcome::make_failed(errc::crashed, "x"), failed},
+      {outcome::make_cancelled("user"), activity_status::cancelled},
+  };
+  for (const auto& [how, expected] : ends) {
+    recent_items list;
+    list.add(log.make(1, thought_body{0, "hm", {}}));
+    list.add(log.make(1, call("a")));
+    list.add(log.make(1, ended(how)));
+    CHECK(statuses(list) == std::vector{completed, expected});
+    CHECK(list.items().back().ended_at != timestamp{});
+  }
+}
+
+TEST_CASE("running items are never dropped, of the others the newest stay") {
+  log_writer log;
+  recent_items list;
+  for (int i = 0; i < 100; ++i)
+    list.add(log.make(1, call("c" + std::to_string(i))));
+  CHECK(list.items().size() == 100);
+  for (int i = 99; i >= 20; --i)
+    list.add(log.make(1, answered("c" + std::to_string(i))));
+  CHECK(list.items().size() == 20 + recent_items::keep_ended);
+  for (int i = 0; i < 20; ++i)
+    list.add(log.make(1, answered("c" + std::to_string(i)))); // a call that left the window long ago ends too
+  CHECK(list.items().size() == recent_items::keep_ended);
+  CHECK(list.items().back().id == "c99");
+}
+
+TEST_CASE("lists that are merged are the list of all events, however they were cut") {
+  std::mt19937 random{7};
+  for (int round = 0; round < 200; ++round) {
+    log_writer log;
+    std::vector<event> events;
+    int calls = 0;
+    for (int i = 0; i < 60; ++i) {
+      const auto dice = random() % 10;
+      if (dice < 5)
+        events.push_back(log.make(1, call("c" + std::to_string(calls++))));
+      else if (dice < 8 && calls > 0)
+        events.push_back(
+            log.make(1, answered("c" + std::to_string(random() % static_cast<unsigned>(calls)))));
+      else
+        events.push_back(log.make(1, thought_body{0, "t" + std::to_string(i), {}}));
+    }
+    recent_items whole;
+    recent_items merged;
+    recent_items piece;
+    for (const auto& e : events) {
+      whole.add(e);
+      piece.add(e);
+      if (random() % 4 == 0)
+        merged.merge(std::exchange(piece, {}));
+    }
+    merged.merge(std::move(piece));
+    // Which of the ended ones were dropped may differ by how far the pieces reached; what runs and what came last not.
+    auto running_ids = [](const recent_items& list) {
+      std::vector<std::string> ids;
+      for (const auto& item : list.items())
+        if (item.status == running)
+          ids.push_back(item.id);
+      return ids;
+    };
+    CHECK(running_ids(merged) == running_ids(whole));
+    CHECK(merged.items().size() <= running_ids(merged).size() + recent_items::keep_ended);
+    CHECK(merged.items().back().id == whole.items().back().id);
+  }
+}
+
+TEST_CASE("a turn is counted once, however many pieces it has") {
+  log_writer log;
+  activity_collector collector{log.session()};
+  collector.add(log.batch(1, {started(), user_message_body{std::make_shared<content>()}}));
+  collector.add(log.batch(1, {thought_body{0, "hm", {}}, call("a"), call("b")}));
+  collector.add(log.batch(1, {answered("a"), answered("b", errc::timeout)}));
+  collector.add(log.batch(1, {model_text_body{1, "done", {}}, ended()}));
+  const auto delta = collector.take();
+  REQUIRE(delta->agents.size() == 1);
+  const auto& counts = delta->agents.front().counts;
+  CHECK(counts.turns == 2);
+  CHECK(counts.tool_calls == 2);
+  CHECK(counts.failed_calls == 1);
+  CHECK(delta->tools.at("lookup").calls == 2);
+  CHECK(delta->tools.at("lookup").errors == 1);
+  CHECK(collector.empty());
+}
+
+TEST_CASE("questions are open until they are answered, refused, or their agent ends") {
+  log_writer log;
+  activity_tree tree;
+  auto feed = [&](agent_number number, std::vector<event_body> bodies) {
+    activity_collector collector{log.session()};
+    collector.add(log.batch(number, std::move(bodies)));
+    tree.merge(std::move(*collector.take()));
+  };
+  auto open = [&] { return tree.snapshot({}).sessions.front().row.questions.size(); };
+  feed(0, {started()});
+  for (agent_number n : {1U, 2U, 3U})
+    feed(n, {started(), call("q" + std::to_string(n)),
+             question_body{call_id{"q" + std::to_string(n)}, "May I?", {{"type", "boolean"}}, "policy"}});
+  CHECK(open() == 3);
+  CHECK(tree.snapshot({}).sessions.front().row.group == session_group::needs_input);
+  CHECK(tree.snapshot({}).sessions.front().agents.at(1).waiting_for == "an answer");
+  feed(1, {answer_body{call_id{"q1"}, true, "user"}});
+  CHECK(open() == 2);
+  feed(2, {answered("q2", errc::denied)});
+  CHECK(open() == 1);
+  feed(3, {ended(outcome::make_cancelled("user"))});
+  CHECK(open() == 0);
+  CHECK(tree.snapshot({}).sessions.front().row.group == session_group::running);
+}
+
+namespace {
+
+// What a client of the stream does: it keeps rows by key.
+struct follower {
+  std::map<std::string, session_row> sessions;
+  std::map<agent_number, agent_row> agents;
+  activity_cursor since;
+  std::uint64_t polls = 0;
+
+  bool poll(const activity_tree& tree, const session_id& followed, std::size_t max_rows) {
+    ++polls;
+    activity_query query;
+    query.session = followed;
+    query.since = since;
+    query.max_rows = max_rows;
+    auto told = tree.changes(query);
+    if (told.complete) {
+      sessions.clear();
+      agents.clear();
+    }
+    for (const auto& gone : told.removed_sessions)
+      sessions.erase(gone.str());
+    for (auto gone : told.removed_agents)
+      agents.erase(gone);
+    for (const auto& row : told.sessions)
+      sessions[row.session.str()] = row;
+    for (const auto& row : told.agents)
+      agents[row.origin->number] = row;
+    since = told.version;
+    return told.more;
+  }
+};
+
+void check_same(const follower& seen, const activity_tree& tree, const session_id& followed) {
+  const auto truth = tree.snapshot({});
+  REQUIRE(seen.sessions.size() == truth.sessions.size());
+  for (const auto& session : truth.sessions) {
+    const auto& row = seen.sessions.at(session.row.session.str());
+    CHECK(row.last_seq == session.row.last_seq);
+    CHECK(row.agents == session.row.agents);
+    CHECK(row.group == session.row.group);
+    if (session.row.session != followed)
+      continue;
+    REQUIRE(seen.agents.size() == session.agents.size());
+    for (const auto& agent : session.agents) {
+      const auto& known = seen.agents.at(agent.origin->number);
+      CHECK(known.state == agent.state);
+      CHECK(known.self == agent.self);
+      CHECK(known.subtree == agent.subtree);
+      CHECK(known.collapsed_agents == agent.collapsed_agents);
+      CHECK(known.current == agent.current);
+    }
+  }
+}
+
+} // namespace
+
+TEST_CASE(
+    "who follows changes knows what a snapshot shows, however seldom it asks and however little it takes") {
+  std::mt19937 random{11};
+  for (int round = 0; round < 60; ++round) {
+    activity_limits limits;
+    limits.keep_ended = random() % 8;
+    limits.keep_sessions = 1 + random() % 3;
+    limits.keep_removed = random() % 2 == 0 ? 2 : 1000;
+    activity_tree tree{limits};
+    std::vector<log_writer> logs;
+    for (const auto* name : {"s0", "s1", "s2", "s3"})
+      logs.emplace_back(name);
+    std::map<std::pair<std::size_t, agent_number>, int> phase; // 0: not there, 1: runs, 2: ended
+    follower often;
+    follower seldom;
+    const session_id followed{"s1"};
+    for (int i = 0; i < 400; ++i) {
+      const auto which = random() % logs.size();
+      auto& log = logs[which];
+      activity_collector collector{log.session()};
+      const auto number = static_cast<agent_number>(phase[{which, 0}] == 1 ? random() % 12 : 0);
+      auto& at = phase[{which, number}];
+      if (at == 1 && random() % 3 == 0) {
+        at = number == 0 ? 0 : 2;
+        collector.add(log.batch(number, {ended()}));
+      } else if (at == 1) {
+        collector.add(log.batch(number, {call("c"), answered("c")}));
+      } else if (at == 0) {
+        at = 1;
+        collector.add(log.batch(number, {started()}));
+      } else {
+        continue;
+      }
+      tree.merge(std::move(*collector.take()));
+      if (random() % 2 == 0)
+        (void)often.poll(tree, followed, 3);
+      if (random() % 50 == 0)
+        (void)seldom.poll(tree, followed, 1000);
+    }
+    while (often.poll(tree, followed, 3)) {
+    }
+    while (seldom.poll(tree, followed, 2)) {
+    }
+    check_same(often, tree, followed);
+    check_same(seldom, tree, followed);
+    const auto before = often.polls;
+    CHECK_FALSE(often.poll(tree, followed, 3));
+    CHECK(often.polls == before + 1);
+  }
+}
+
+TEST_CASE("a cursor goes through text, and what is none is told apart") {
+  const activity_cursor cursor{12, 34567890123456789U};
+  CHECK(cursor_from_text(to_text(cursor)) == cursor);
+  for (const auto* text : {"", "1", "1.", ".1", "1.2.3", "-1.2", "1.99999999999999999999", "a.b", "1. 2"})
+    CHECK_FALSE(cursor_from_text(text));
+}
+
+TEST_CASE("nothing is told again that has not changed") {
+  log_writer log;
+  activity_tree tree;
+  activity_collector collector{log.session()};
+  collector.add(log.batch(0, {started()}));
+  collector.add(log.batch(1, {started()}));
+  tree.merge(std::move(*collector.take()));
+  activity_query query;
+  query.session = log.session();
+  auto first = tree.changes(query);
+  CHECK(first.complete);
+  CHECK(first.agents.size() == 2);
+  query.since = first.version;
+  CHECK(tree.changes(query).empty());
+  collector.add(log.batch(1, {call("a")}));
+  tree.merge(std::move(*collector.take()));
+  query.agent = 1;
+  auto next = tree.changes(query);
+  REQUIRE(next.agents.size() == 2); // the child, and the root that sums up
+  CHECK(next.agents.front().origin->number == 1);
+  CHECK(next.agents.front().items.size() == 1);
+  CHECK(next.agents.back().items.empty());
+  query.since = {next.version.rows + 1000, next.version.removals}; // of another process
+  CHECK(tree.changes(query).complete);
+}
+
+TEST_CASE("totals and histograms stay when rows collapse and sessions are forgotten") {
+  activity_limits limits;
+  limits.keep_ended = 2;
+  limits.keep_sessions = 1;
+  activity_tree tree{limits};
+  activity_counts expected;
+  for (const auto* name : {"a", "b", "c"}) {
+    log_writer log{name};
+    activity_collector collector{log.session()};
+    auto add = [&](const event_batch_ptr& batch) {
+      for (const auto& e : *batch)
+        expected.add(e);
+      collector.add(batch);
+    };
+    add(log.batch(0, {started()}));
+    for (agent_number n = 1; n <= 10; ++n)
+      add(log.batch(n,
+                    {started(), call("c" + std::to_string(n)), answered("c" + std::to_string(n)), ended()}));
+    tree.merge(std::move(*collector.take()));
+    const auto live = tree.snapshot(log.session());
+    REQUIRE(live.sessions.size() == 1);
+    CHECK(live.sessions.front().agents.front().collapsed_agents == 8);
+    CHECK(live.sessions.front().agents.front().subtree_agents == 10);
+    CHECK(live.sessions.front().agents.front().subtree.tool_calls == 10);
+    add(log.batch(0, {ended()}));
+    tree.merge(std::move(*collector.take()));
+  }
+  CHECK(tree.totals() == expected);
+  CHECK(tree.snapshot({}).sessions.size() == 1);
+  const auto vitals = tree.vitals();
+  CHECK(vitals.tools.at("lookup").calls == 30);
+  CHECK(vitals.agent_time.count() == 30);
+  CHECK(vitals.sessions == 1);
+}
+
+TEST_CASE("a queued run is seen before its session has a root, and is gone when it was refused") {
+  log_writer log;
+  activity_tree tree;
+  activity_collector collector{log.session()};
+  collector.note_queued(2);
+  tree.merge(std::move(*collector.take()));
+  CHECK(tree.snapshot({}).sessions.front().row.group == session_group::queued);
+  collector.note_queued(2);
+  CHECK(collector.empty());
+  collector.note_queued(0);
+  tree.merge(std::move(*collector.take()));
+  CHECK(tree.snapshot({}).sessions.empty());
+}
+
+TEST_CASE("the names of tools are bounded, in a delta and in all") {
+  activity_limits limits;
+  limits.max_tools = 10;
+  activity_tree tree{limits};
+  log_writer log;
+  for (int i = 0; i < 30; ++i) {
+    activity_collector collector{log.session()};
+    for (int k = 0; k < 100; ++k)
+      collector.add(log.batch(
+          0, {tool_result_body{call_id{"x"}, "tool" + std::to_string(i * 100 + k), "v", false, {}}}));
+    const auto delta = collector.take();
+    CHECK(delta->tools.size() <= activity_collector::max_tools + 1);
+    tree.merge(std::move(*delta));
+  }
+  const auto vitals = tree.vitals();
+  CHECK(vitals.tools.size() <= limits.max_tools + 1);
+  std::uint64_t calls = 0;
+  for (const auto& [name, tool] : vitals.tools)
+    calls += tool.calls;
+  CHECK(calls == 3000);
+}
+
+TEST_CASE("a reader of the ring gets every event that fits, and is told of the others") {
+  log_writer log;
+  event_ring ring{100, 1'000'000};
+  event_query query;
+  query.after = ring.read(query).position; // from now on
+  for (int i = 0; i < 150; ++i)
+    ring.push(std::make_shared<const event>(log.make(static_cast<agent_number>(i % 2), call("c"))));
+  query.max_events = 30;
+  query.agent = 1;
+  query.session = log.session();
+  std::uint64_t seen = 0;
+  std::uint64_t missed = 0;
+  std::uint64_t last = 0;
+  for (bool more = true; more;) {
+    const auto page = ring.read(query);
+    for (const auto& e : page.events) {
+      CHECK(e->seq > last);
+      last = e->seq;
+    }
+    seen += page.events.size();
+    missed += page.missed;
+    query.after = page.position;
+    more = page.more;
+  }
+  CHECK(seen == 50);
+  CHECK(missed == 50);
+  CHECK(last == 150);
+  ring.skip(7);
+  CHECK(ring.read(query).missed == 7);
+  query.kinds.reset();
+  CHECK(ring.read(query).events.empty());
+}
+
+TEST_CASE("the ring's bytes are bounded, and one event that is too large leaves it empty") {
+  log_writer log;
+  event_ring ring{1000, 50'000};
+  for (int i = 0; i < 100; ++i)
+    ring.push(std::make_shared<const event>(log.make(0, model_text_body{0, std::string(2000, 'x'), {}})));
+  CHECK(ring.bytes() <= 50'000);
+  CHECK(ring.size() > 10);
+  ring.push(std::make_shared<const event>(log.make(0, model_text_body{0, std::string(100'000, 'x'), {}})));
+  CHECK(ring.size() == 0);
+  CHECK(ring.bytes() == 0);
+}
+
+TEST_CASE("a histogram's quantiles lie within the bounds of their bucket") {
+  latency_histogram h;
+  CHECK(h.quantile(0.5) == 0);
+  for (std::uint64_t us = 1; us <= 1000; ++us)
+    h.add(us);
+  CHECK(h.count() == 1000);
+  CHECK(h.sum_us == 500'500);
+  CHECK(h.quantile(0.5) == doctest::Approx(500).epsilon(0.05));
+  CHECK(h.quantile(0.99) == doctest::Approx(990).epsilon(0.05));
+  h.add(10'000'000'000'000);
+  CHECK(h.counts.back() == 1);
+  latency_histogram twice = h;
+  twice += h;
+  CHECK(twice.count() == 2002);
+}
