@@ -11,6 +11,7 @@
 #include "support/program.hpp"
 #include "support/raw_client.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/terminal.hpp"
 
 using namespace troupe::test;
 
@@ -86,4 +87,25 @@ TEST_CASE("an address that is not safe or cannot be had is a mistake of the conf
   for (auto option :
        {"--listen", "--token-file", "--allow-host", "--web-root", "--config", "--store", "--workspace"})
     CHECK(help.out.find(option) != std::string::npos);
+}
+
+TEST_CASE("top shows the sessions of a server: as lines, and on a terminal with keys") {
+  temporary_folder f;
+  temporary_folder other;
+  program p{f.path(), serve({"--listen", "127.0.0.1:0", "--store", "memory"})};
+  const auto port = served_port(f);
+  const auto url = "http://127.0.0.1:" + std::to_string(port);
+  static_cast<void>(ask(port, "POST /v1/runs?wait=60", R"({"prompt": "hello", "session": "s-top"})"));
+  auto lines = run_program(other.path(), {TROUPE_PROGRAM, "top", "--url", url});
+  CHECK(lines.code == 0);
+  CHECK(lines.out.find("s-top") != std::string::npos);
+  terminal t{other.path(), {TROUPE_PROGRAM, "top", "--url", url}};
+  CHECK(t.shows("> done"));
+  CHECK(t.shows("s-top"));
+  t.type(""); // enter opens the session
+  CHECK_MESSAGE(t.shows("AGENT"), t.seen());
+  CHECK(t.shows("> completed"));
+  t.type("q");
+  CHECK(t.wait() == 0);
+  CHECK(run_program(other.path(), {TROUPE_PROGRAM, "top", "--url", "http://127.0.0.1:1"}).code == 2);
 }
