@@ -20,9 +20,10 @@ struct server_limits {
   double requests_per_second = 200;                  // from one address
   double burst = 400;                                // then 429
   std::size_t max_frame_bytes = 64 * 1024;           // of a message from a WebSocket
-  std::size_t max_streams = 256;                     // in all; then 503
-  std::chrono::milliseconds stream_idle{30'000};     // a WebSocket that answers no ping for so long is closed
-  std::chrono::milliseconds stream_interval{100};    // between two messages of a kind
+  double stream_messages = 20;                    // in a second from one WebSocket; then it is closed (1008)
+  std::size_t max_streams = 256;                  // in all; then 503
+  std::chrono::milliseconds stream_idle{30'000};  // a WebSocket that answers no ping for so long is closed
+  std::chrono::milliseconds stream_interval{100}; // between two messages of a kind
   std::chrono::milliseconds vitals_interval{1'000};
   std::chrono::milliseconds heartbeat{15'000};     // comments in a quiet event stream
   std::size_t stream_rows = 2048;                  // of agents in a message

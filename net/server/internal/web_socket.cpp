@@ -13,7 +13,8 @@ web_socket::web_socket(server_socket socket, std::shared_ptr<server_core> core, 
                        client_place place, std::shared_ptr<stream_feed> feed)
     : socket_(std::move(socket)), core_(std::move(core)), gate_(std::move(gate)), place_(std::move(place)),
       feed_(std::move(feed)), deadline_(socket_.get_executor().context()),
-      input_(core_->limits.max_frame_bytes + 1024) {}
+      input_(core_->limits.max_frame_bytes + 1024),
+      rate_({core_->limits.stream_messages, core_->limits.stream_messages * 2, 1}) {}
 
 web_socket::~web_socket() {
   if (!ended_)
@@ -37,8 +38,10 @@ void web_socket::start(const boost::beast::http::request<boost::beast::http::str
     if (failed || self->ended_)
       return self->end();
     self->accepted_ = true;
-    if (self->core_->is_closing() || self->leaving_)
-      return self->close_soon();
+    if (self->core_->is_closing())
+      self->close_soon();
+    if (self->leaving_)
+      return self->say_goodbye();
     self->feed_->start(*self);
     self->read();
   });
@@ -51,6 +54,8 @@ void web_socket::read() {
     const auto data = self->input_.cdata();
     self->feed_->receive({static_cast<const char*>(data.data()), data.size()});
     self->input_.consume(self->input_.size());
+    if (self->rate_.take({}, std::chrono::steady_clock::now()).count() > 0)
+      return self->leave(websocket::close_code::policy_error);
     self->read();
   });
 }
@@ -76,17 +81,23 @@ void web_socket::write(stream_message message) {
 }
 
 void web_socket::close_soon() {
-  leaving_ = true;
+  leave(websocket::close_code::going_away);
+}
+
+void web_socket::leave(websocket::close_code code) {
+  if (std::exchange(leaving_, true))
+    return;
+  code_ = code;
   feed_->stop();
   if (accepted_ && !writing_)
     say_goodbye();
 }
 
 void web_socket::say_goodbye() {
-  if (ended_)
+  if (ended_ || std::exchange(closing_, true))
     return;
   deadline_.set(core_->limits.write_time, weak_from_this(), &web_socket::end);
-  socket_.async_close(websocket::close_reason{websocket::close_code::going_away, "The server ends."},
+  socket_.async_close(websocket::close_reason{code_},
                       [self = shared_from_this()](const error_code&) { self->end(); });
 }
 

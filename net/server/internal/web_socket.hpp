@@ -7,6 +7,7 @@
 #pragma once
 
 #include <troupe/net/server/internal/deadline.hpp>
+#include <troupe/net/server/internal/rate_limiter.hpp>
 #include <troupe/net/server/internal/server_core.hpp>
 #include <troupe/net/server/internal/web_connection.hpp>
 
@@ -37,6 +38,7 @@ class web_socket final : public server_client,
 
   void read();
   void end();
+  void leave(boost::beast::websocket::close_code code);
   void say_goodbye();
 
   boost::beast::websocket::stream<server_socket> socket_;
@@ -46,10 +48,13 @@ class web_socket final : public server_client,
   std::shared_ptr<stream_feed> feed_;
   deadline deadline_; // of a message to be taken
   boost::beast::flat_buffer input_;
+  rate_limiter rate_; // of what the client says
+  boost::beast::websocket::close_code code_ = boost::beast::websocket::close_code::going_away;
   std::string output_;
   bool accepted_ = false;
   bool writing_ = false;
-  bool leaving_ = false;
+  bool leaving_ = false; // a close frame follows the write that is under way
+  bool closing_ = false; // it was sent
   bool ended_ = false;
 };
 
