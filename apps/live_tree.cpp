@@ -101,7 +101,7 @@ std::string draw_agent(const agent_row& a, timestamp now, std::size_t columns, b
   std::string line = head + std::string(head_width - width_of(head), ' ');
   if (columns > head_width + figures.size() + 4) {
     auto room = columns - head_width - figures.size() - 3;
-    const auto doing = a.waiting_for.empty() ? a.current : "waits for " + a.waiting_for;
+    const auto doing = a.held ? "waits for " + a.waiting_for : a.current;
     auto what = cut(one_line(doing), room);
     line += " " + what + std::string(room - width_of(what), ' ') + " " + figures;
   }

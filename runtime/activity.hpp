@@ -79,8 +79,10 @@ struct agent_row {
   agent_number parent = 0;
   bool background = false;
   activity_state state = activity_state::thinking;
-  std::string current;     // one line: what it does, or how it ended
-  std::string waiting_for; // what it cannot go on without; empty: its model's answer, its calls
+  std::string current; // one line: what it does, or how it ended
+  std::string
+      waiting_for;   // what it cannot go on without: its model, a call, an answer; empty once it has ended
+  bool held = false; // that is neither its model's work nor a call's: a place, another try, an answer
   timestamp started_at{};
   timestamp changed_at{};
   agent_counts self;

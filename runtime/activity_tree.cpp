@@ -24,6 +24,23 @@ std::uint64_t microseconds_between(timestamp from, timestamp to) {
   return to > from ? static_cast<std::uint64_t>((to - from).count()) : 0;
 }
 
+// What an agent that is not held waits for.
+std::string waits_for(const agent_row& row, const recent_items& items) {
+  if (is_ended(row.state))
+    return {};
+  if (row.state == activity_state::thinking)
+    return "model '" + row.model + "'";
+  std::size_t running = 0;
+  const activity_item* first = nullptr;
+  for (const auto& item : items.items())
+    if (item.status == activity_status::running && running++ == 0)
+      first = &item;
+  if (running == 0)
+    return {};
+  return running == 1 ? first->content
+                      : first->content + " and " + std::to_string(running - 1) + " more calls";
+}
+
 } // namespace
 
 activity_tree::session_entry& activity_tree::find_or_add(const session_id& id) {
@@ -97,8 +114,10 @@ void activity_tree::merge_agent(session_entry& session, agent_delta& d) {
     row.changed_at = d.changed_at;
   if (!d.current.empty())
     row.current = std::move(d.current);
-  if (d.waiting_for)
+  if (d.waiting_for) {
     row.waiting_for = std::move(*d.waiting_for);
+    row.held = !row.waiting_for.empty();
+  }
   if (d.started) {
     row.kind = std::move(d.started->kind);
     row.model = std::move(d.started->model);
@@ -230,6 +249,8 @@ agent_row activity_tree::shown(const session_entry& session, const agent_entry& 
     row.subtree += row.collapsed;
     row.subtree_agents = row.collapsed_agents;
   }
+  if (!row.held)
+    row.waiting_for = waits_for(row, agent.items);
   if (with_items)
     row.items = agent.items.items();
   return row;

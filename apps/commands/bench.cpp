@@ -76,6 +76,7 @@ void add_bench(CLI::App& app, action& chosen) {
                           "Latency of a response, ms; 100 for W1 and W3, else 0");
   with_server->add_option("--chunks", http->chunks, "Chunks of each stream (W5)");
   with_server->add_option("--gap", http->chunk_gap_us, "Microseconds between two chunks (W5)");
+  with_server->add_flag("--follow", http->follow, "One follows all activity meanwhile, as a page does");
   with_server->callback([&chosen, http] { chosen = [http] { return bench::run_http(*http); }; });
 
   auto spawn = std::make_shared<bench::spawn_options>();

@@ -3,8 +3,10 @@
 
 #include <atomic>
 #include <cstdio>
+#include <optional>
 #include <vector>
 
+#include "follower.hpp"
 #include "measure.hpp"
 #include "workloads.hpp"
 
@@ -134,6 +136,7 @@ void print(const http_options& options, const tally& sum, double wall, double cp
   const auto events = options.workload == "W5" ? sum.events : totals.total_events();
   json line = {{"workload", options.workload},
                {"n_children", options.n},
+               {"followed", options.follow},
                {"turns", turns_of(options.workload)},
                {"wall_s", wall},
                {"cpu_s", cpu},
@@ -159,6 +162,9 @@ int run_http(const http_options& options) {
       {.id = "bench", .provider = "openai", .model = "fake", .base_url = options.base + "/v1"}};
   runtime rt{std::move(settings)};
   const int latency = options.latency_ms >= 0 ? options.latency_ms : default_latency(options.workload);
+  std::optional<follower> page;
+  if (options.follow)
+    page.emplace(rt.engine());
   stopwatch watch;
   tally sum;
   if (options.workload == "W1" || options.workload == "W2")
@@ -174,6 +180,8 @@ int run_http(const http_options& options) {
   }
   const double wall = watch.wall();
   const double cpu = watch.cpu();
+  if (page)
+    page->stop();
   auto snapshot = rt.engine().snapshot({});
   print(options, sum, wall, cpu, snapshot ? snapshot->totals : activity_counts{});
   return sum.ok == options.n ? 0 : 1;

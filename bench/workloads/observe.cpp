@@ -231,6 +231,7 @@ int run_observe(const observe_options& options) {
 
   page.query.since = {};
   page.look(observer);
+  page.query.since = {};
   std::promise<std::shared_ptr<const activity_changes>> answer;
   auto coming = answer.get_future();
   caf::anon_send(observer,

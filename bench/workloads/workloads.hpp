@@ -15,6 +15,7 @@ struct http_options {
   int latency_ms = -1;                        // of a response; below 0: 100 for W1 and W3, else 0
   std::uint32_t chunks = 500;                 // W5: of each stream
   std::uint32_t chunk_gap_us = 0;             // W5: between two chunks
+  bool follow = false;                        // one follows all activity as a page does
 };
 
 // Runs a workload against a server and prints {workload, n_children, turns, wall_s, cpu_s, peak_rss_mb, children_per_s,

@@ -37,7 +37,7 @@ struct gateway_world : actor_fixture {
            std::vector<std::string> fallbacks = {}) {
     auto made = std::make_shared<actors::model_gate>(limits);
     auto actor = actors::spawn_gateway(system, made);
-    models->put(id, {std::move(provider), id, made, actor, {}, std::move(fallbacks)});
+    models->put(id, {std::move(provider), id, made, actor, {}, {}, std::move(fallbacks)});
     gates[id] = made;
   }
 

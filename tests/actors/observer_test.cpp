@@ -57,7 +57,7 @@ TEST_CASE("an agent that waits for a place at its model is shown so, until it ha
   CHECK(waiting() == "a place at model 'fast'");
   f.advance(std::chrono::seconds{5});
   f.answer("root", answer({text_of("done")}));
-  CHECK(waiting().empty());
+  CHECK(waiting() == "model 'fast'");
   f.answer("root", answer({text_of("done")}));
   REQUIRE(second->result());
   CHECK(second->result()->completed());
