@@ -30,8 +30,10 @@ int run_program(int count, char** arguments) {
   troupe::cli::action chosen;
   troupe::cli::add_run(app, chosen, signals);
   troupe::cli::add_chat(app, chosen, signals);
+  troupe::cli::add_serve(app, chosen, signals);
   troupe::cli::add_sessions(app, chosen, signals);
   troupe::cli::add_answer(app, chosen, signals);
+  troupe::cli::add_top(app, chosen);
   troupe::cli::add_agents(app, chosen);
   troupe::cli::add_models(app, chosen);
 #ifdef TROUPE_WITH_BENCH

@@ -143,6 +143,11 @@ result<setup> from_file(const std::string& path, const setup_options& options) {
   if (fs::is_directory(agents))
     s.runtime.agents_folder = agents;
   s.runtime.telemetry = telemetry_of(loaded.value.telemetry, folder);
+  s.listen = loaded.value.server.listen;
+  s.token_file = loaded.value.server.token_file;
+  if (!s.token_file.empty() && fs::path{s.token_file}.is_relative())
+    s.token_file = (folder / s.token_file).string();
+  s.allow_hosts = loaded.value.server.allow_hosts;
   s.runtime.idle_after = loaded.value.session.idle_after;
   s.runtime.max_resident = loaded.value.session.max_resident;
   if (auto kept = keep_sessions(s, options, stored_name(loaded.value.session.store, options.store, folder),

@@ -31,7 +31,10 @@ struct setup {
   on_busy busy = on_busy::wait;
   on_background_result background = on_background_result::wake;
   std::chrono::milliseconds question_timeout{};
-  bool durable = false; // sessions outlive the process
+  bool durable = false;                 // sessions outlive the process
+  std::string listen;                   // of the server; empty: what it does by default
+  std::string token_file;               // likewise; empty: none
+  std::vector<std::string> allow_hosts; // likewise
   std::vector<std::string> warnings;
   std::string config_file; // empty: none was read
 };

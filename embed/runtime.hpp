@@ -122,6 +122,7 @@ class agent {
 
  private:
   friend class runtime;
+  friend class server;
   [[nodiscard]] troupe::run start(content_ptr message, run_options options) const;
   std::weak_ptr<runtime_core> core_;
   agent_profile_ptr profile_;
@@ -167,6 +168,7 @@ class runtime {
   std::vector<std::string> shutdown(std::chrono::milliseconds limit);
 
  private:
+  friend class server;
   std::shared_ptr<runtime_core> core_;
 };
 

@@ -6,6 +6,7 @@
 #include <troupe/embed/model_check.hpp>
 #include <troupe/embed/run.hpp>
 #include <troupe/embed/runtime.hpp>
+#include <troupe/embed/server.hpp>
 #include <troupe/embed/session.hpp>
 #include <troupe/messages/event.hpp>
 #include <troupe/messages/outcome.hpp>

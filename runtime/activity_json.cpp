@@ -165,6 +165,24 @@ void write_model(text_object& o, const std::string& id, const model_listing& mod
   write_usage(o, "usage", s.usage);
 }
 
+// An object with the spread of one of the times of each kind of actor.
+template <std::size_t N>
+void write_times(text_object& o, const char (&key)[N], const std::map<std::string, actor_timing>& actors,
+                 latency_histogram actor_timing::*times) {
+  o.raw(key, [&](std::string& out) {
+    out += '{';
+    bool first = true;
+    for (const auto& [name, timing] : actors) {
+      if (!std::exchange(first, false))
+        out += ',';
+      append_json_string(out, name);
+      out += ':';
+      append_shown(out, timing.*times);
+    }
+    out += '}';
+  });
+}
+
 // An array of what `write` makes of each item.
 template <std::size_t N, class Range, class Write>
 void write_list(text_object& o, const char (&key)[N], const Range& range, Write write) {
@@ -271,11 +289,8 @@ std::string shown_vitals(const activity_vitals& vitals, const std::map<std::stri
       write_spread(inner, "time", tool.second.time);
     });
     write_spread(o, "agent_time", vitals.agent_time);
-    o.objects("actors", vitals.actors, [](text_object& inner, const auto& actor) {
-      inner.text("name", actor.first);
-      write_spread(inner, "mailbox_wait", actor.second.mailbox_wait);
-      write_spread(inner, "handler_time", actor.second.handler_time);
-    });
+    write_times(o, "mailbox_wait", vitals.actors, &actor_timing::mailbox_wait);
+    write_times(o, "handler_time", vitals.actors, &actor_timing::handler_time);
     o.number("events_dropped", vitals.events_dropped);
   }
   return out;

@@ -50,6 +50,13 @@ struct telemetry_config {
   std::string events_file; // relative to the config file
 };
 
+// Of `troupe serve`.
+struct server_config {
+  std::string listen;                   // empty: 127.0.0.1:8787
+  std::string token_file;               // relative to the config file; empty: none
+  std::vector<std::string> allow_hosts; // names that the server is called by, besides its address
+};
+
 struct config {
   std::string name = "root";
   std::string description;
@@ -77,6 +84,7 @@ struct config {
   compaction_rule compaction;
   session_config session;
   telemetry_config telemetry;
+  server_config server;
 };
 
 // The config holds what was sound; use it only when there is no error among the issues.

@@ -418,6 +418,16 @@ const yaml_key<telemetry_config> telemetry_keys[] = {
      plain<&telemetry_config::events_file>},
 };
 
+const yaml_key<server_config> server_keys[] = {
+    {"listen", "text", "127.0.0.1:8787",
+     "Address and port; others than those of this machine alone need `token_file`.",
+     plain<&server_config::listen>},
+    {"token_file", "text", "none", "File with the token that callers must know; relative to this file.",
+     plain<&server_config::token_file>},
+    {"allow_hosts", "list of texts", "none", "Names that the server is called by, besides its address.",
+     plain<&server_config::allow_hosts>},
+};
+
 template <auto Member>
 constexpr auto of_config =
     [](yaml_reader& r, const yaml_value& in, config_draft& d) { r.read(in, d.value.*Member); };
@@ -496,6 +506,10 @@ const yaml_key<config_draft> root_keys[] = {
      [](yaml_reader& r, const yaml_value& in, config_draft& d) {
        read_map<telemetry_config>(r, in, telemetry_keys, d.value.telemetry);
      }},
+    {"server", "map", "", "See `server`.",
+     [](yaml_reader& r, const yaml_value& in, config_draft& d) {
+       read_map<server_config>(r, in, server_keys, d.value.server);
+     }},
 };
 
 template <class T, std::size_t N>
@@ -531,6 +545,7 @@ std::vector<key_section> config_sections() {
       section_of("policy[]", "A rule; `*` and `?` are wildcards in globs.", policy_keys),
       section_of("limits", "Limits of the root agent and of a run over all its agents.", agent_limit_keys),
       section_of("session", "How sessions are kept.", session_keys),
+      section_of("server", "Where `troupe serve` listens, and who may call.", server_keys),
       section_of("compaction", "When long conversations are summed up.", compaction_keys),
       section_of("telemetry", "What others are told of the work; docs/telemetry.md says more.",
                  telemetry_keys),

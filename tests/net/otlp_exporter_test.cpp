@@ -8,8 +8,8 @@
 #include <atomic>
 #include <thread>
 
-#include "support/fake_engine.hpp"
 #include "support/manual_timer.hpp"
+#include "support/telling_engine.hpp"
 #include "support/test_server.hpp"
 #include "telemetry/span_log.hpp"
 
@@ -94,7 +94,7 @@ struct collector {
   test_server server;
   io_pool pool;
   manual_timer clock;
-  fake_engine engine;
+  telling_engine engine;
   std::shared_ptr<http_client> client = std::make_shared<http_client>(pool);
   otlp_exporter_options options;
   std::unique_ptr<otlp_exporter> exporter;

@@ -1,0 +1,103 @@
+// troupe serve: the HTTP server.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/embed/server.hpp>
+
+#include <CLI/App.hpp>
+
+#include <cstdio>
+#include <future>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands/commands.hpp"
+#include "exit_code.hpp"
+#include "log_file.hpp"
+#include "run_view.hpp"
+#include "setup.hpp"
+
+namespace troupe::cli {
+namespace {
+
+struct serve_arguments {
+  setup_options setup;
+  std::string listen;
+  std::string token_file;
+  std::vector<std::string> allow_hosts;
+  std::string web_root;
+  std::string log_file;
+};
+
+server_options options_of(const serve_arguments& a, const setup& prepared) {
+  server_options o;
+  o.listen = !a.listen.empty() ? a.listen : !prepared.listen.empty() ? prepared.listen : o.listen;
+  o.token_file = !a.token_file.empty() ? a.token_file : prepared.token_file;
+  o.allow_hosts = prepared.allow_hosts;
+  o.allow_hosts.insert(o.allow_hosts.end(), a.allow_hosts.begin(), a.allow_hosts.end());
+  o.busy = prepared.busy;
+  o.background = prepared.background;
+  o.question_timeout = prepared.question_timeout;
+  o.web_root = a.web_root;
+  o.version = TROUPE_VERSION;
+  return o;
+}
+
+int serve(const serve_arguments& arguments, interrupt& signals) {
+  auto prepared = prepare(arguments.setup);
+  auto options = options_of(arguments, prepared);
+  prepared.runtime.log = make_log(arguments.log_file);
+  // What still runs after the drain goes on with the next start, where its session is kept.
+  prepared.runtime.at_shutdown = prepared.durable ? shutdown_mode::suspend : shutdown_mode::cancel;
+  const auto limit = prepared.runtime.shutdown_timeout;
+  runtime rt{std::move(prepared.runtime)};
+  auto root = rt.create_deep_agent(std::move(prepared.root));
+  for (const auto& warning : root.warnings())
+    print_line(stderr, "troupe: warning: " + warning);
+  for (const auto& skipped : root.skipped())
+    print_line(stderr, "troupe: left out: " + skipped);
+  options.agents.push_back(root);
+  server srv{rt, std::move(options)};
+  std::promise<void> signalled;
+  signals.on_signal([&signalled] { signalled.set_value(); });
+  print_line(stderr, "Serving on " + srv.url() + " (Ctrl-C ends)");
+  signalled.get_future().wait();
+  srv.drain();
+  print_line(stderr, "Draining: new work is refused, runs have " + std::to_string(limit.count() / 1000) +
+                         " seconds. Ctrl-C ends at once.");
+  const bool quiet = srv.wait_quiet(limit);
+  srv.stop();
+  if (!quiet)
+    print_line(stderr, "Some runs were still under way.");
+  signals.on_signal(nullptr);
+  return exit_completed;
+}
+
+} // namespace
+
+void add_serve(CLI::App& app, action& chosen, interrupt& signals) {
+  auto arguments = std::make_shared<serve_arguments>();
+  auto& a = *arguments;
+  a.setup.keeps_sessions = true;
+  auto* command = app.add_subcommand("serve", "Serve the HTTP API, its streams and the page");
+  add_agent_options(*command, std::shared_ptr<setup_options>(arguments, &arguments->setup));
+  command->add_option("--listen", a.listen,
+                      "Address and port; 127.0.0.1:8787 by default. Port 0 takes any free one");
+  command->add_option(
+      "--token-file", a.token_file,
+      "File with the token that callers must know; needed where others can reach the address");
+  command
+      ->add_option("--allow-host", a.allow_hosts,
+                   "Name that the server is called by, besides its address (may be given several times)")
+      ->allow_extra_args(false);
+  command->add_option("--web-root", a.web_root, "Folder of a page to serve at /");
+  command->add_option("--log", a.log_file, "File for the log, as lines of JSON");
+  command->footer(
+      "The API is described at /openapi.json. SIGTERM or Ctrl-C drains: new work is refused, runs have a\n"
+      "moment to end, then the server ends with 0; a second signal ends at once.");
+  command->callback([&chosen, &signals, arguments] {
+    chosen = [&signals, arguments] { return serve(*arguments, signals); };
+  });
+}
+
+} // namespace troupe::cli

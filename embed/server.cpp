@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/embed/internal/runtime_core.hpp>
+#include <troupe/embed/server.hpp>
+#include <troupe/net/server/folder_files.hpp>
+#include <troupe/net/server/http_server.hpp>
+#include <troupe/runtime/file_text.hpp>
+
+#include <utility>
+
+namespace troupe {
+namespace {
+
+constexpr std::size_t max_token_file = 4096;
+
+[[noreturn]] void refuse(error why) {
+  throw config_error{std::move(why)};
+}
+
+std::string read_token(const server_options& options) {
+  if (options.token_file.empty())
+    return options.token;
+  if (!options.token.empty())
+    refuse({errc::bad_config, "Give a token or a file with it, not both."});
+  auto text = read_file_text(options.token_file.string(), max_token_file);
+  if (!text)
+    refuse({errc::bad_config, "The token file cannot be used: " + text.failure().message});
+  while (text->ends_with('\n') || text->ends_with('\r'))
+    text->pop_back();
+  if (text->size() < net::http_server::min_token || text->find_first_of("\r\n\t ") != std::string::npos)
+    refuse({errc::bad_config, "The token file " + options.token_file.string() +
+                                  " must hold one line without spaces, of at least " +
+                                  std::to_string(net::http_server::min_token) + " characters."});
+  return std::move(*text);
+}
+
+net::static_files page_of(const server_options& options) {
+  if (options.web_root.empty())
+    return {};
+  auto files = net::folder_files(options.web_root);
+  if (!files)
+    refuse(files.failure());
+  return std::move(*files);
+}
+
+} // namespace
+
+struct server::parts {
+  std::shared_ptr<runtime_core> core; // before the server: its engine outlives it
+  std::unique_ptr<net::http_server> http;
+  std::string host;
+  std::uint16_t port = 0;
+};
+
+server::server(runtime& rt, server_options options) : parts_(std::make_unique<parts>()) {
+  net::http_server_options o;
+  o.token = read_token(options);
+  o.files = page_of(options);
+  o.listen = options.listen;
+  o.allow_hosts = std::move(options.allow_hosts);
+  for (const auto& agent : options.agents)
+    o.agents.push_back({agent.profile_, agent.limits_});
+  o.busy = options.busy;
+  o.background = options.background;
+  o.question_timeout = options.question_timeout;
+  o.take_over = options.take_over;
+  o.metrics = std::move(options.metrics);
+  o.version = std::move(options.version);
+  o.threads = options.threads;
+  o.limits = options.limits;
+  parts_->core = rt.core_;
+  o.models = [core = std::weak_ptr<runtime_core>{rt.core_}] {
+    auto alive = core.lock();
+    return alive ? alive->models() : std::map<std::string, std::string>{};
+  };
+  parts_->host = options.listen.substr(0, options.listen.rfind(':'));
+  parts_->http = std::make_unique<net::http_server>(parts_->core->to(), std::move(o));
+  auto port = parts_->http->start();
+  if (!port)
+    refuse(port.failure());
+  parts_->port = *port;
+}
+
+server::~server() {
+  stop();
+}
+
+std::uint16_t server::port() const noexcept {
+  return parts_->port;
+}
+
+std::string server::url() const {
+  return "http://" + parts_->host + ":" + std::to_string(parts_->port) + "/";
+}
+
+void server::drain() {
+  parts_->http->drain();
+}
+
+bool server::wait_quiet(std::chrono::milliseconds limit) {
+  return parts_->http->wait_quiet(limit);
+}
+
+void server::stop(std::chrono::milliseconds limit) {
+  parts_->http->stop(limit);
+}
+
+} // namespace troupe
