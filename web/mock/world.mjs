@@ -562,10 +562,18 @@ export class World {
     };
   }
 
+  states() {
+    const states = { thinking: 0, working: 0, waiting: 0, completed: 0, failed: 0, cancelled: 0 };
+    for (const s of this.sessions.values()) for (const agent of s.agents.values()) states[agent.state]++;
+    return states;
+  }
+
   vitals() {
     const spread = (n, mean) => ({ count: n, sum: n * mean, p50: mean * 0.9, p90: mean * 1.6, p99: mean * 2.4 });
     return {
       type: 'vitals',
+      sessions: this.sessions.size,
+      agents: this.states(),
       at: micros(),
       totals: this.totals,
       models: [...this.models.values()].map((model) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addVitals, busiest, makeHistory, newest, runningOf } from '../src/model/vitals.js';
+import { addVitals, busiest, makeHistory, newest, runningAgents, runningOf } from '../src/model/vitals.js';
 import { eventLine, isBad, prettyJson } from '../src/model/event.js';
 
 const vitals = (second, events, models = []) => ({
@@ -45,6 +45,8 @@ test('the busiest model speaks for latencies', () => {
   assert.equal(busiest([]), null);
   assert.equal(busiest([{ id: 'a' }, { id: 'b', latency: { count: 2 } }, { id: 'c', latency: { count: 1 } }]).id, 'b');
   assert.equal(runningOf(null), 0);
+  assert.equal(runningAgents({ agents: { thinking: 2, working: 1, waiting: 1, failed: 9 } }, null), 4);
+  assert.equal(runningAgents({}, { started: 3, completed: 1 }), 2);
 });
 
 test('events as lines', () => {

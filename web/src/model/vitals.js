@@ -42,7 +42,7 @@ export function addVitals(history, vitals) {
     turns: last ? per(totals.turns ?? 0, last.totals.turns ?? 0) : null,
     tokens: last ? per(tokens(totals.usage), tokens(last.totals.usage)) : null,
     calls: last ? per(totals.tool_calls ?? 0, last.totals.tool_calls ?? 0) : null,
-    running: runningOf(totals),
+    running: runningAgents(vitals, totals),
     p50: spread(model?.latency, 'p50'),
     p99: spread(model?.latency, 'p99'),
     first50: spread(model?.first_token, 'p50'),
@@ -62,6 +62,13 @@ export function addVitals(history, vitals) {
 
 export const runningOf = (totals) =>
   Math.max(0, (totals?.started ?? 0) - (totals?.completed ?? 0) - (totals?.failed ?? 0) - (totals?.cancelled ?? 0));
+
+// Those that are there, where the server counts them; a process that went on with sessions of another one has started
+// fewer than it has ended.
+export function runningAgents(vitals, totals) {
+  const agents = vitals?.agents;
+  return agents ? (agents.thinking ?? 0) + (agents.working ?? 0) + (agents.waiting ?? 0) : runningOf(totals);
+}
 
 const sum = (rows, name) => (rows ?? []).reduce((total, row) => total + (row[name] ?? 0), 0);
 

@@ -13,6 +13,7 @@ import { Line } from './text.jsx';
 function Facts({ agent, now }) {
   const facts = [
     ['state', stateOf(agent.state).word],
+    ...(agent.waiting_for && !isEnded(agent.state) ? [['waits for', agent.waiting_for]] : []),
     ['model', agent.model || '–', 'mono'],
     ['kind', agent.background ? `${agent.kind}, background` : agent.kind || '–'],
     ['started', clock(agent.started_at)],

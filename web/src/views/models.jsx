@@ -160,6 +160,7 @@ export function ModelsView() {
   const { rows } = history;
   const model = busiest(vitals.models);
   const inside = [
+    ...(vitals.agent_time?.count ? [{ name: 'agents: from start to end', time: vitals.agent_time }] : []),
     ...Object.entries(vitals.mailbox_wait ?? {}).map(([name, time]) => ({
       name: `${name}: wait in the mailbox`,
       time,

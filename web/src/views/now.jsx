@@ -6,7 +6,7 @@ import { countsOf, elapsedOf, grouped, isOver, shownState } from '../model/live.
 import { runHash } from '../model/route.js';
 import { groups, stateOf } from '../model/states.js';
 import { formOf } from '../model/question.js';
-import { runningOf } from '../model/vitals.js';
+import { runningAgents } from '../model/vitals.js';
 import { Figures } from '../parts/figures.jsx';
 import { StartBox } from '../parts/start_box.jsx';
 import { StateSign } from '../parts/state_sign.jsx';
@@ -207,7 +207,7 @@ export function NowView() {
       <StartBox />
       <Figures
         figures={[
-          ['agents running', count(totals ? runningOf(totals) : NaN)],
+          ['agents running', count(totals ? runningAgents(live.vitals, totals) : NaN)],
           ['agents so far', count(totals?.started ?? NaN)],
           ['failed', count(totals?.failed ?? NaN), totals?.failed > 0 ? 'failed' : ''],
           ['turns', count(totals?.turns ?? NaN)],

@@ -1,11 +1,19 @@
 // A browser, and what it complains about.
 import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { chromium } from 'playwright-core';
 
-const programs = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const programs = ['chromium', 'chromium-browser', 'google-chrome'];
+
+function findProgram() {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  for (const program of programs)
+    for (const folder of folders) if (existsSync(join(folder, program))) return join(folder, program);
+  throw new Error(`None of ${programs.join(', ')} is installed; TROUPE_CHROMIUM can name a browser.`);
+}
 
 export async function openBrowser() {
-  const executablePath = process.env.TROUPE_CHROMIUM ?? programs.find((path) => existsSync(path));
+  const executablePath = process.env.TROUPE_CHROMIUM ?? findProgram();
   return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
 }
 
