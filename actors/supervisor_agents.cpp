@@ -48,7 +48,7 @@ void supervisor::note_events(member& agent, const event_batch& batch) {
       if (hint.done)
         when_durable([done = hint.done] { done(ok()); }, [done = hint.done](const error& why) { done(why); });
     } else if (const auto* question = e.as<question_body>()) {
-      questions_[question->question] = {question->schema, next_question_++, nullptr};
+      questions_[question->question] = {*question, next_question_++, nullptr};
     } else if (const auto* answer = e.as<answer_body>()) {
       close_question(answer->question, ok());
     } else {
@@ -169,6 +169,15 @@ void supervisor::start_child(agent_number parent, const command::start_child& c)
   add_member(number, std::move(child), std::move(start));
 }
 
+void supervisor::show_restored(const event_origin_ptr& origin, agent_started_body started,
+                               const agent_state& state) {
+  std::vector<question_body> open;
+  for (const auto& [id, question] : questions_)
+    if (agent_number asker = 0; agent_of_call(id, asker) && asker == state.number)
+      open.push_back(question.asked);
+  collector_.restore(origin, std::move(started), state, open, environment_->wall_clock());
+}
+
 void supervisor::restore_child(folded_child child, const agent_profile_ptr& profile,
                                const std::shared_ptr<run_budget>& budget, bool answerable) {
   const auto number = child.state.number;
@@ -180,7 +189,7 @@ void supervisor::restore_child(folded_child child, const agent_profile_ptr& prof
   again.call = child.origin->parent_call;
   again.background = child.started.background;
   count_calls(again, child.state);
-  collector_.restore(child.origin, child.started, activity_state::working, environment_->wall_clock());
+  show_restored(child.origin, child.started, child.state);
   by_call_.emplace(again.call, number);
   if (auto parent = members_.find(again.parent); parent != members_.end() && !again.background)
     ++parent->second.children;

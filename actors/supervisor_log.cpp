@@ -84,7 +84,7 @@ void supervisor::adopt(folded_session folded) {
   if (folded.root.events > 0)
     restored_root_ = std::make_shared<agent_state>(folded.root);
   for (const auto& [id, question] : folded.questions)
-    questions_[id] = {question.schema, next_question_++, nullptr};
+    questions_[id] = {question, next_question_++, nullptr};
   if (folded.under_way() || !folded.tasks.empty() || pending_results_ > 0)
     lost_ = std::move(folded);
 }

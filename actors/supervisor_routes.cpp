@@ -73,8 +73,8 @@ void supervisor::route_answer(const answer_question& answer) {
     return reply(*store_fault_);
   if (question == questions_.end() || !agent_of_call(answer.question, number))
     return reply(error{errc::not_found, "There is no open question '" + answer.question.str() + "'."});
-  if (!question->second.schema.is_null()) {
-    auto schema = json_schema::compile(question->second.schema);
+  if (!question->second.asked.schema.is_null()) {
+    auto schema = json_schema::compile(question->second.asked.schema);
     if (schema)
       if (auto fits = schema->validate(answer.value, errc::bad_arguments, "The answer"); !fits)
         return reply(fits);

@@ -87,8 +87,7 @@ void supervisor::take_up_run(const folded_session& lost, waiting_run& next) {
     run.budget->settle(0, usage{lost.run_tokens, 0, 0, 0});
   }
   run.feed->begin(run.origin->run, seq_ + 1);
-  collector_.restore(run.origin, {run.origin->author, "root", run.request->root->model, 0, false},
-                     activity_state::working, environment_->wall_clock());
+  show_restored(run.origin, {run.origin->author, "root", run.request->root->model, 0, false}, lost.root);
   run_ = std::move(run);
   restart_root();
 }

@@ -80,6 +80,15 @@ std::string first_text(const content& message) {
   return {};
 }
 
+// What the user said last.
+std::string last_prompt(const transcript& conversation) {
+  for (auto i = conversation.size(); i > 0; --i)
+    if (conversation[i - 1]->role == role::user)
+      if (auto text = first_text(*conversation[i - 1]); !text.empty())
+        return text;
+  return {};
+}
+
 // The turn of a piece of a model's answer.
 std::optional<std::uint32_t> turn_of(const event& e) {
   if (const auto* text = e.as<model_text_body>())
@@ -160,7 +169,6 @@ void activity_collector::add(const event& e, agent_delta& agent) {
   case event_kind::question:
     agent.asked.push_back({e.as<question_body>()->question, e.origin->number, e.origin->author,
                            *e.as<question_body>(), e.time});
-    agent.waiting_for = "an answer";
     break;
   case event_kind::answer:
     agent.closed.push_back(e.as<answer_body>()->question);
@@ -191,12 +199,20 @@ void activity_collector::follow(const event_batch_ptr& batch) {
 }
 
 void activity_collector::restore(const event_origin_ptr& origin, agent_started_body started,
-                                 activity_state state, timestamp now) {
+                                 const agent_state& state, const std::vector<question_body>& open,
+                                 timestamp now) {
   auto& d = entry(origin);
   d.started = std::move(started);
   d.started_at = d.changed_at = now;
-  d.state = state;
+  d.state = state.open > 0 ? activity_state::working : activity_state::thinking;
   d.current = "resumed";
+  for (const auto& call : state.calls)
+    if (!call.result)
+      d.items.begin(call.call, call.name, call.arguments, now);
+  for (const auto& question : open)
+    d.asked.push_back({question.question, origin->number, origin->author, question, now});
+  if (origin->number == 0)
+    pending_->prompt = last_prompt(state.conversation);
 }
 
 void activity_collector::note_waiting(const event_origin_ptr& origin, std::string what) {

@@ -10,6 +10,7 @@
 
 #include <troupe/runtime/activity.hpp>
 #include <troupe/runtime/recent_items.hpp>
+#include <troupe/runtime/turn_machine.hpp>
 
 #include <map>
 #include <memory>
@@ -59,9 +60,9 @@ class activity_collector {
   // A batch holds events of one agent, at least one. `followed`: somebody follows the events themselves.
   void add(const event_batch_ptr& batch, bool followed = false);
 
-  // An agent that an earlier process started goes on here; nothing is counted.
-  void restore(const event_origin_ptr& origin, agent_started_body started, activity_state state,
-               timestamp now);
+  // An agent that an earlier process started goes on here: its calls run and its questions are open; nothing is counted.
+  void restore(const event_origin_ptr& origin, agent_started_body started, const agent_state& state,
+               const std::vector<question_body>& open, timestamp now);
 
   // The agent cannot go on without this; empty: it can. The next event of it says so as well.
   void note_waiting(const event_origin_ptr& origin, std::string what);

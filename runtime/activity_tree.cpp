@@ -99,21 +99,20 @@ void activity_tree::merge_agent(session_entry& session, agent_delta& d) {
     --states_[index(row.state)];
   }
   row.origin = std::move(d.origin);
+  entry.items.merge(std::move(d.items));
+  merge_questions(session, number, d);
   row.self += d.counts;
   session.row.sum += d.counts;
   sum_ += d.counts;
   if (d.state)
     row.state = *d.state;
+  note_waits(session, entry, d);
   ++session.row.agents[index(row.state)];
   ++states_[index(row.state)];
   if (d.changed_at != timestamp{})
     row.changed_at = d.changed_at;
   if (!d.current.empty())
     row.current = std::move(d.current);
-  if (d.waiting_for) {
-    row.waiting_for = std::move(*d.waiting_for);
-    row.held = !row.waiting_for.empty();
-  }
   if (d.started) {
     row.kind = std::move(d.started->kind);
     row.model = std::move(d.started->model);
@@ -121,9 +120,7 @@ void activity_tree::merge_agent(session_entry& session, agent_delta& d) {
     row.background = d.started->background;
     row.started_at = d.started_at;
   }
-  entry.items.merge(std::move(d.items));
   touch(session, found->second);
-  merge_questions(session, d);
   session.row.changed_at = std::max(session.row.changed_at, row.changed_at);
   if (number == 0)
     note_root(session, row);
@@ -131,13 +128,32 @@ void activity_tree::merge_agent(session_entry& session, agent_delta& d) {
     note_end(session, number, row);
 }
 
-void activity_tree::merge_questions(session_entry& session, agent_delta& d) {
+// The last event of an agent tells its state but for what else goes on: other calls, and questions.
+void activity_tree::note_waits(const session_entry& session, agent_entry& agent, agent_delta& d) {
+  auto& row = agent.row;
+  if (d.waiting_for)
+    row.waiting_for = std::move(*d.waiting_for);
+  if (!is_ended(row.state)) {
+    const auto number = row.origin->number;
+    const auto& open = session.row.questions;
+    const bool asks = std::any_of(open.begin(), open.end(),
+                                  [number](const open_question_row& q) { return q.agent == number; });
+    if (asks) {
+      row.state = activity_state::waiting;
+      row.waiting_for = "an answer";
+    } else if (row.state != activity_state::working && agent.items.running() > 0) {
+      row.state = activity_state::working;
+    }
+  }
+  row.held = !row.waiting_for.empty() && !is_ended(row.state);
+}
+
+void activity_tree::merge_questions(session_entry& session, agent_number number, agent_delta& d) {
   auto& open = session.row.questions;
   for (auto& asked : d.asked)
     open.push_back(std::move(asked));
   if (open.empty())
     return;
-  const auto number = session.agents.back().row.origin->number;
   const bool ended = d.state && is_ended(*d.state);
   std::erase_if(open, [&](const open_question_row& q) {
     return q.agent == number &&

@@ -64,7 +64,8 @@ class activity_tree {
 
   session_entry& find_or_add(const session_id& id);
   void merge_agent(session_entry& session, agent_delta& delta);
-  void merge_questions(session_entry& session, agent_delta& delta);
+  static void merge_questions(session_entry& session, agent_number number, agent_delta& delta);
+  static void note_waits(const session_entry& session, agent_entry& agent, agent_delta& delta);
   void note_root(session_entry& session, const agent_row& root);
   void note_end(session_entry& session, agent_number number, const agent_row& row);
   void touch(session_entry& session);

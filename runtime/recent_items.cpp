@@ -37,13 +37,7 @@ activity_item note(const event& e, std::string_view lead, std::string_view text,
 
 void recent_items::add(const event& e) {
   if (const auto* call = e.as<tool_call_body>()) {
-    activity_item item;
-    item.id = call->call.str();
-    item.type = activity_type::tool_call;
-    item.content = call->name;
-    item.args = utf8_prefix(call->arguments, args_bytes);
-    item.at = e.time;
-    begin(std::move(item));
+    begin(call->call, call->name, call->arguments, e.time);
   } else if (const auto* result = e.as<tool_result_body>()) {
     end(result->call.str(), status_of(*result), e.time);
   } else if (const auto* thought = e.as<thought_body>()) {
@@ -56,6 +50,17 @@ void recent_items::add(const event& e) {
     end_all(status_of(ended->outcome), e.time);
     all_ended_ = loose_end{{}, status_of(ended->outcome), e.time};
   }
+}
+
+void recent_items::begin(const call_id& call, const std::string& name, std::string_view arguments,
+                         timestamp at) {
+  activity_item item;
+  item.id = call.str();
+  item.type = activity_type::tool_call;
+  item.content = name;
+  item.args = utf8_prefix(arguments, args_bytes);
+  item.at = at;
+  begin(std::move(item));
 }
 
 void recent_items::merge(recent_items&& later) {

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -28,6 +29,9 @@ class recent_items {
 
   // The next event of the agent.
   void add(const event& e);
+
+  // A call that runs.
+  void begin(const call_id& call, const std::string& name, std::string_view arguments, timestamp at);
 
   // The items of later events. Ends of calls that are not known are forgotten.
   void merge(recent_items&& later);

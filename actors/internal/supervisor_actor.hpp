@@ -71,7 +71,7 @@ struct current_run {
 };
 
 struct open_question {
-  nlohmann::json schema;
+  question_body asked;
   std::uint64_t number = 0;
   std::function<void(status)> done; // of the answer that is on its way
 };
@@ -228,6 +228,8 @@ class supervisor final : public supervisor_handle::base {
   std::shared_ptr<event_origin> child_origin(agent_number number, const call_id& call,
                                              const std::string& name, const run_id& run) const;
   void start_child(agent_number parent, const command::start_child& c);
+  // Shows an agent that an earlier process started, with its open calls and questions.
+  void show_restored(const event_origin_ptr& origin, agent_started_body started, const agent_state& state);
   void restore_child(folded_child child, const agent_profile_ptr& profile,
                      const std::shared_ptr<run_budget>& budget, bool answerable);
 

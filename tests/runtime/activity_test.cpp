@@ -220,6 +220,58 @@ TEST_CASE("questions are open until they are answered, refused, or their agent e
   CHECK(tree.snapshot({}).sessions.front().row.group == session_group::running);
 }
 
+TEST_CASE("an agent works while any of its calls runs, and waits while any of its questions is open") {
+  log_writer log;
+  activity_tree tree;
+  auto feed = [&](std::vector<event_body> bodies) {
+    activity_collector collector{log.session()};
+    collector.add(log.batch(0, std::move(bodies)));
+    tree.merge(std::move(*collector.take()));
+    return tree.snapshot({}).sessions.front().agents.front();
+  };
+  feed({started()});
+  feed({call("a"), call("b"), call("c")});
+  feed({question_body{call_id{"c"}, "May I?", {}, "policy"}});
+  auto row = feed({answered("a")});
+  CHECK(row.state == activity_state::waiting);
+  CHECK(row.held);
+  CHECK(row.waiting_for == "an answer");
+  row = feed({answer_body{call_id{"c"}, true, "user"}});
+  CHECK(row.state == activity_state::working);
+  CHECK_FALSE(row.held);
+  CHECK(row.waiting_for == "lookup and 1 more calls");
+  CHECK(feed({answered("b")}).state == activity_state::working);
+  row = feed({answered("c")});
+  CHECK(row.state == activity_state::thinking);
+  CHECK(row.waiting_for == "model 'fast'");
+  CHECK(feed({ended()}).waiting_for.empty());
+}
+
+TEST_CASE("what an earlier process left is shown: its calls, its questions and what was asked") {
+  log_writer log;
+  agent_state state;
+  state.number = 0;
+  state.open = 2;
+  state.calls = {{call_id{"a"}, "lookup", "{}", {}},
+                 {call_id{"b"}, "write_file", "{}", {}},
+                 {call_id{"c"}, "x", "{}", {}}};
+  state.calls.back().result = tool_result_part{};
+  state.conversation.append(std::make_shared<const content>(make_text(role::user, "Sum it up.")));
+  activity_collector collector{log.session()};
+  collector.restore(log.origin(0), {"root", "root", "fast", 0, false}, state,
+                    {{call_id{"b"}, "May I?", {{"type", "boolean"}}, "policy"}}, {});
+  activity_tree tree;
+  tree.merge(std::move(*collector.take()));
+  const auto session = tree.snapshot({}).sessions.front();
+  CHECK(session.row.group == session_group::needs_input);
+  CHECK(session.row.prompt == "Sum it up.");
+  REQUIRE(session.row.questions.size() == 1);
+  CHECK(session.row.questions.front().body.message == "May I?");
+  CHECK(session.agents.front().state == activity_state::waiting);
+  CHECK(session.agents.front().items.size() == 2);
+  CHECK(session.row.totals == activity_counts{});
+}
+
 namespace {
 
 // What a client of the stream does: it keeps rows by key.
