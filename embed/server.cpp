@@ -4,7 +4,9 @@
 #include <troupe/net/server/folder_files.hpp>
 #include <troupe/net/server/http_server.hpp>
 #include <troupe/runtime/file_text.hpp>
+#include <troupe/runtime/telemetry/prometheus_text.hpp>
 
+#include <future>
 #include <utility>
 
 namespace troupe {
@@ -31,6 +33,22 @@ std::string read_token(const server_options& options) {
                                   " must hold one line without spaces, of at least " +
                                   std::to_string(net::http_server::min_token) + " characters."});
   return std::move(*text);
+}
+
+// The runtime's own metrics. Waits a second at most for the engine; without its answer there are none, rather than zeros.
+std::string metrics_of(runtime_core& core, const std::string& version) {
+  constexpr std::chrono::seconds patience{1};
+  using vitals_ptr = std::shared_ptr<const activity_vitals>;
+  auto asked = std::make_shared<std::promise<vitals_ptr>>();
+  auto answer = asked->get_future();
+  core.to().vitals([asked](vitals_ptr vitals) { asked->set_value(std::move(vitals)); });
+  const auto vitals = answer.wait_for(patience) == std::future_status::ready ? answer.get() : nullptr;
+  if (vitals == nullptr)
+    return {};
+  std::map<std::string, model_listing> models;
+  for (auto& [id, status] : core.to().models())
+    models[id].status = status;
+  return prometheus_text(*vitals, models, read_process_figures(version));
 }
 
 net::static_files page_of(const server_options& options) {
@@ -64,6 +82,11 @@ server::server(runtime& rt, server_options options) : parts_(std::make_unique<pa
   o.question_timeout = options.question_timeout;
   o.take_over = options.take_over;
   o.metrics = std::move(options.metrics);
+  if (!o.metrics)
+    o.metrics = [core = std::weak_ptr<runtime_core>{rt.core_}, version = options.version] {
+      auto alive = core.lock();
+      return alive ? metrics_of(*alive, version) : std::string{};
+    };
   o.version = std::move(options.version);
   o.threads = options.threads;
   o.limits = options.limits;

@@ -32,7 +32,7 @@ struct server_options {
   std::chrono::milliseconds question_timeout = std::chrono::hours{24 * 7};
   bool take_over = false;                 // sessions that another process has open
   std::filesystem::path web_root{};       // folder of a page; empty: none
-  std::function<std::string()> metrics{}; // text for GET /metrics; empty: none. Thread-safe
+  std::function<std::string()> metrics{}; // text for GET /metrics; empty: the runtime's. Thread-safe
   std::string version{};                  // for /openapi.json
   std::size_t threads = 1;                // for its connections
   server_limits limits{};

@@ -80,7 +80,9 @@ void add_serve(CLI::App& app, action& chosen, interrupt& signals) {
   auto& a = *arguments;
   a.setup.keeps_sessions = true;
   auto* command = app.add_subcommand("serve", "Serve the HTTP API, its streams and the page");
-  add_agent_options(*command, std::shared_ptr<setup_options>(arguments, &arguments->setup));
+  const std::shared_ptr<setup_options> setup{arguments, &arguments->setup};
+  add_agent_options(*command, setup);
+  add_telemetry_options(*command, setup);
   command->add_option("--listen", a.listen,
                       "Address and port; 127.0.0.1:8787 by default. Port 0 takes any free one");
   command->add_option(

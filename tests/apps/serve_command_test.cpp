@@ -46,17 +46,20 @@ std::string ask(std::uint16_t port, const std::string& head, const std::string& 
 
 TEST_CASE("serve answers, and a signal ends it with 0") {
   temporary_folder f;
-  program p{f.path(), serve({"--listen", "127.0.0.1:0", "--store", "memory"})};
+  program p{f.path(),
+            serve({"--listen", "127.0.0.1:0", "--store", "memory", "--events-file", "events.jsonl"})};
   const auto port = served_port(f);
   CHECK(ask(port, "GET /healthz").ends_with("ok"));
   const auto run = ask(port, "POST /v1/runs?wait=60", R"({"prompt": "hello"})");
   CHECK(run.find("\"completed\"") != std::string::npos);
   CHECK(run.find("embedded scenario model") != std::string::npos);
+  CHECK(ask(port, "GET /metrics").find("\ntroupe_agents_started_total 1\n") != std::string::npos);
   p.signal(SIGTERM);
   const auto ended = p.wait();
   CHECK(ended.code == 0);
   CHECK(ended.out.empty());
   CHECK(ended.err.find("Draining") != std::string::npos);
+  CHECK(f.read("events.jsonl").find("\"agent_ended\"") != std::string::npos);
 }
 
 TEST_CASE("the configuration says where to listen and who may call") {
