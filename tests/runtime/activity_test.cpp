@@ -252,9 +252,13 @@ TEST_CASE("what an earlier process left is shown: its calls, its questions and w
   agent_state state;
   state.number = 0;
   state.open = 2;
-  state.calls = {{call_id{"a"}, "lookup", "{}", {}},
-                 {call_id{"b"}, "write_file", "{}", {}},
-                 {call_id{"c"}, "x", "{}", {}}};
+  for (const auto* id : {"a", "b", "c"}) {
+    open_call open;
+    open.call = call_id{id};
+    open.name = "lookup";
+    open.arguments = "{}";
+    state.calls.push_back(std::move(open));
+  }
   state.calls.back().result = tool_result_part{};
   state.conversation.append(std::make_shared<const content>(make_text(role::user, "Sum it up.")));
   activity_collector collector{log.session()};
