@@ -24,6 +24,7 @@ struct session_context {
   std::shared_ptr<const shared_models> models;
   std::function<timestamp()> wall_clock;
   std::shared_ptr<const std::atomic<int>> watchers; // how many follow streamed pieces of any session
+  std::string trace_seed;                           // empty: calls are told of no spans
   bool durable_at_once = true;                      // the store is memory: nothing to wait for
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/actors/internal/agent_actor.hpp>
+#include <troupe/runtime/telemetry/trace_ids.hpp>
 
 namespace troupe::actors {
 
@@ -16,6 +17,8 @@ void agent::carry_out(command::call_tool& c) {
   context->deadline = std::chrono::steady_clock::now() + c.tool->annotations.timeout;
   context->notes = notes();
   context->state = keys();
+  if (!context_->trace_seed.empty())
+    context->traceparent = traceparent(context_->trace_seed, origin_->run, context_->session, c.call);
   if (c.tool->annotations.runs_inline)
     return run_in_handler(c, *context);
   stops_.emplace(c.call, stop);

@@ -64,6 +64,7 @@ class engine_impl final : public actor_engine {
     environment->models = models_;
     environment->wall_clock = options.wall_clock ? options.wall_clock : system_time;
     environment->watchers = watchers_;
+    environment->trace_seed = options.trace_seed;
     environment->options.idle_after = options.idle_after;
     environment->options.max_resident = options.max_resident;
     link_->observer = observer_;

@@ -37,6 +37,7 @@ struct engine_options {
   std::shared_ptr<session_store> store;  // null: memory
   bool journal_thread = true;            // of its own, for a store that blocks; false only in tests
   std::function<timestamp()> wall_clock; // null: the system's
+  std::string trace_seed; // of make_trace_seed; tools are then told the span of their call. Empty: none
 };
 
 // An engine that also takes new models while it runs.

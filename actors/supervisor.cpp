@@ -70,6 +70,7 @@ void supervisor::make_context() {
   context->models = environment_->models;
   context->wall_clock = environment_->wall_clock;
   context->watchers = environment_->watchers;
+  context->trace_seed = environment_->trace_seed;
   context->durable_at_once = environment_->store->immediate();
   context_ = std::move(context);
 }

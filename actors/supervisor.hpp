@@ -36,6 +36,7 @@ struct supervisor_environment {
   std::shared_ptr<const shared_models> models;
   std::function<timestamp()> wall_clock;
   std::shared_ptr<const std::atomic<int>> watchers;
+  std::string trace_seed; // empty: calls are told of no spans
   supervisor_options options;
 };
 

@@ -81,6 +81,16 @@ std::string stored_name(const std::string& configured, const std::string& asked,
   return configured;
 }
 
+telemetry_options telemetry_of(const telemetry_config& c, const fs::path& folder) {
+  telemetry_options t;
+  t.otlp_endpoint = c.otlp_endpoint;
+  t.service_name = c.service_name;
+  t.capture_content = c.capture_content;
+  if (!c.events_file.empty())
+    t.events_file = folder / c.events_file;
+  return t;
+}
+
 // Opens the store. The default one that cannot be opened is no reason not to run: then sessions end with the program.
 status keep_sessions(setup& s, const setup_options& options, const std::string& name, durability how) {
   if (!options.keeps_sessions)
@@ -132,6 +142,7 @@ result<setup> from_file(const std::string& path, const setup_options& options) {
   auto agents = folder / loaded.value.agents_folder;
   if (fs::is_directory(agents))
     s.runtime.agents_folder = agents;
+  s.runtime.telemetry = telemetry_of(loaded.value.telemetry, folder);
   s.listen = loaded.value.server.listen;
   s.token_file = loaded.value.server.token_file;
   if (!s.token_file.empty() && fs::path{s.token_file}.is_relative())
@@ -212,6 +223,8 @@ result<setup> make_setup(const setup_options& options) {
     s.root.model = options.model;
   s.runtime.record = options.record;
   s.runtime.replay = options.replay;
+  if (!options.events_file.empty())
+    s.runtime.telemetry.events_file = options.events_file;
   return s;
 }
 

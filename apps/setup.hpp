@@ -20,8 +20,9 @@ struct setup_options {
   std::string store; // "memory", "sqlite" or "sqlite:FILE"; empty: what the configuration says
   bool keeps_sessions = false; // the store is opened; otherwise sessions are in memory
   bool strict = true;
-  std::string record; // folder for a recording of the exchanges with models; empty: none
-  std::string replay; // folder of a recording that answers instead of the models' services
+  std::string record;      // folder for a recording of the exchanges with models; empty: none
+  std::string events_file; // gets each stored event as a line of JSON; empty: what the configuration says
+  std::string replay;      // folder of a recording that answers instead of the models' services
 };
 
 struct setup {

@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 
 set(troupe_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/troupe")
 
-install(TARGETS troupe_messages troupe_runtime troupe_actors troupe_net troupe_embed
+install(TARGETS troupe_messages troupe_runtime troupe_actors troupe_net troupe_web troupe_embed
         EXPORT troupeTargets
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
         FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")

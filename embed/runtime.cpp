@@ -12,8 +12,9 @@
 namespace troupe {
 namespace {
 
-actors::engine_options engine_options(const runtime_options& options) {
+actors::engine_options engine_options(const runtime_options& options, const telemetry_plan& plan) {
   actors::engine_options e;
+  e.trace_seed = plan.seed;
   e.threads = options.threads;
   e.tool_threads = options.tool_threads;
   e.idle_after = options.idle_after;
@@ -35,6 +36,13 @@ std::string today() {
   return {text.data(), static_cast<std::size_t>(length)};
 }
 
+// The word that OpenTelemetry has for a protocol of ours; the service behind it may be another one.
+std::string provider_name(const std::string& protocol) {
+  if (protocol == "gemini")
+    return "gcp.gemini";
+  return protocol == "openai_responses" ? "openai" : protocol;
+}
+
 template <class T>
 T value_or_throw(result<T> r) {
   if (!r)
@@ -45,10 +53,10 @@ T value_or_throw(result<T> r) {
 } // namespace
 
 runtime_core::runtime_core(runtime_options options)
-    : options_(std::move(options)), io_({options_.io_threads}),
+    : options_(std::move(options)), plan_(plan_telemetry(options_.telemetry)), io_({options_.io_threads}),
       client_(value_or_throw(make_model_client(io_, client_options(options_)))),
       dispatcher_(std::make_unique<dispatcher>(options_.log)),
-      engine_(actors::make_engine(engine_options(options_))) {
+      engine_(actors::make_engine(engine_options(options_, plan_))) {
   add_tools();
   add_model({.id = "scenario", .provider = "scenario", .description = "embedded: plays rules, needs no key"});
   for (const auto& spec : options_.models)
@@ -58,15 +66,31 @@ runtime_core::runtime_core(runtime_options options)
       if (!descriptions_.contains(other) || other == spec.id)
         throw config_error{{errc::unknown_model, "Model '" + spec.id + "' cannot fall back to '" + other +
                                                      "': there is no other model of that id."}};
+  begin_telemetry(std::move(plan_));
 }
 
 runtime_core::~runtime_core() {
+  telemetry_.reset();
   engine_.reset();
+}
+
+void runtime_core::begin_telemetry(telemetry_plan plan) {
+  telemetry_ = value_or_throw(runtime_telemetry::make(
+      std::move(plan), options_.telemetry, *engine_, [this](const std::string& id) { return traced(id); },
+      options_.log));
+}
+
+traced_model runtime_core::traced(const std::string& id) {
+  std::lock_guard lock{mutex_};
+  auto found = traced_.find(id);
+  return found == traced_.end() ? traced_model{} : found->second;
 }
 
 void runtime_core::close() {
   for (const auto& who : engine_->shutdown(options_.shutdown_timeout, options_.at_shutdown))
     log(log_level::warning, "Still running at shutdown: " + who);
+  if (telemetry_)
+    telemetry_->stop();
 }
 
 void runtime_core::add_tools() {
@@ -95,6 +119,7 @@ void runtime_core::add_model(const std::string& id, std::shared_ptr<model_provid
   model.id = id;
   model.provider = std::move(provider);
   model.model = limits.model.empty() ? id : limits.model;
+  traced_model traced{provider_name(limits.provider), model.model};
   model.limits.max_concurrency = limits.max_concurrency;
   model.limits.retries.max_retries = limits.max_retries;
   model.limits.requests_per_minute = limits.requests_per_minute;
@@ -106,6 +131,7 @@ void runtime_core::add_model(const std::string& id, std::shared_ptr<model_provid
   engine_->add_model(std::move(model));
   std::lock_guard lock{mutex_};
   descriptions_.insert_or_assign(id, std::move(description));
+  traced_.insert_or_assign(id, std::move(traced));
 }
 
 build_environment runtime_core::environment(const std::vector<std::string>& reserved) {

@@ -18,6 +18,7 @@
 #include <troupe/runtime/ports/engine.hpp>
 #include <troupe/runtime/ports/session_store.hpp>
 #include <troupe/runtime/stores/open_store.hpp>
+#include <troupe/runtime/telemetry/telemetry_options.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -59,6 +60,8 @@ struct runtime_options {
   std::filesystem::path record{}; // folder that keeps the exchanges with models, without secrets; empty: none
   std::filesystem::path replay{}; // folder of such a recording, which answers instead of the models' services
   bool proxy_from_environment = true; // https_proxy, http_proxy, all_proxy and no_proxy count
+  telemetry_options
+      telemetry{}; // spans and metrics go nowhere unless an endpoint is set; see docs/telemetry.md
 };
 
 // A root agent and all that it may delegate to.

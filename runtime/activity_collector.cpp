@@ -110,9 +110,9 @@ agent_delta& activity_collector::entry(const event_origin_ptr& origin) {
 
 void activity_collector::add(const event_batch_ptr& batch, bool followed) {
   const auto& events = *batch;
+  auto& agent = entry(events.front().origin);
   std::optional<std::uint32_t> turn; // all pieces of an answer come in one batch
   for (const auto& e : events) {
-    auto& agent = entry(e.origin);
     add(e, agent);
     if (auto piece = turn_of(e); piece && piece != turn) {
       turn = piece;
@@ -123,7 +123,7 @@ void activity_collector::add(const event_batch_ptr& batch, bool followed) {
   // Only the newest line of the batch is ever shown.
   for (auto e = events.rbegin(); e != events.rend(); ++e)
     if (auto line = current_after(*e)) {
-      entry(e->origin).current = std::move(*line);
+      agent.current = std::move(*line);
       break;
     }
   if (followed)

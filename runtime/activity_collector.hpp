@@ -56,7 +56,7 @@ class activity_collector {
 
   explicit activity_collector(session_id session);
 
-  // `followed`: somebody follows the events themselves.
+  // A batch holds events of one agent, at least one. `followed`: somebody follows the events themselves.
   void add(const event_batch_ptr& batch, bool followed = false);
 
   // An agent that an earlier process started goes on here; nothing is counted.

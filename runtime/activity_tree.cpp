@@ -30,15 +30,11 @@ std::string waits_for(const agent_row& row, const recent_items& items) {
     return {};
   if (row.state == activity_state::thinking)
     return "model '" + row.model + "'";
-  std::size_t running = 0;
-  const activity_item* first = nullptr;
-  for (const auto& item : items.items())
-    if (item.status == activity_status::running && running++ == 0)
-      first = &item;
+  const auto running = items.running();
   if (running == 0)
     return {};
-  return running == 1 ? first->content
-                      : first->content + " and " + std::to_string(running - 1) + " more calls";
+  const auto& first = items.oldest_running()->content;
+  return running == 1 ? first : first + " and " + std::to_string(running - 1) + " more calls";
 }
 
 } // namespace

@@ -43,6 +43,13 @@ struct session_config {
   std::chrono::milliseconds question_timeout = std::chrono::hours{24 * 7};
 };
 
+struct telemetry_config {
+  std::string otlp_endpoint; // base URL of a collector; empty: the environment's
+  std::string service_name;
+  bool capture_content = false;
+  std::string events_file; // relative to the config file
+};
+
 // Of `troupe serve`.
 struct server_config {
   std::string listen;                   // empty: 127.0.0.1:8787
@@ -76,6 +83,7 @@ struct config {
   run_limits run;      // of a run over all its agents
   compaction_rule compaction;
   session_config session;
+  telemetry_config telemetry;
   server_config server;
 };
 

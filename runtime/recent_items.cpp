@@ -3,11 +3,12 @@
 #include <troupe/runtime/recent_items.hpp>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace troupe {
 namespace {
+
+constexpr std::size_t short_list = 16; // that is searched from end to end
 
 activity_status status_of(const tool_result_body& result) {
   if (!result.is_error)
@@ -42,72 +43,123 @@ void recent_items::add(const event& e) {
     item.content = call->name;
     item.args = utf8_prefix(call->arguments, args_bytes);
     item.at = e.time;
-    items_.push_back(std::move(item));
+    begin(std::move(item));
   } else if (const auto* result = e.as<tool_result_body>()) {
-    if (!end(result->call.str(), status_of(*result), e.time))
-      ends_.push_back({result->call.str(), status_of(*result), e.time});
-    return;
+    end(result->call.str(), status_of(*result), e.time);
   } else if (const auto* thought = e.as<thought_body>()) {
-    items_.push_back(note(e, "", thought->text, activity_status::completed));
+    keep({note(e, "", thought->text, activity_status::completed), next_++});
   } else if (const auto* warning = e.as<warning_body>()) {
-    items_.push_back(note(e, "Warning: ", warning->message, activity_status::error));
+    keep({note(e, "Warning: ", warning->message, activity_status::error), next_++});
   } else if (const auto* failure = e.as<error_body>()) {
-    items_.push_back(note(e, "Error: ", failure->message, activity_status::error));
+    keep({note(e, "Error: ", failure->message, activity_status::error), next_++});
   } else if (const auto* ended = e.as<agent_ended_body>()) {
     end_all(status_of(ended->outcome), e.time);
     all_ended_ = loose_end{{}, status_of(ended->outcome), e.time};
-    return;
   }
-  trim();
 }
 
 void recent_items::merge(recent_items&& later) {
-  for (auto& ended : later.ends_)
-    if (!end(ended.id, ended.status, ended.at))
-      ends_.push_back(std::move(ended));
+  for (const auto& ended : later.ends_)
+    if (find(ended.id) < running_.size())
+      end(ended.id, ended.status, ended.at);
   if (later.all_ended_) {
     end_all(later.all_ended_->status, later.all_ended_->at);
     all_ended_ = later.all_ended_;
   }
-  if (items_.empty())
-    items_ = std::move(later.items_);
-  else
-    items_.insert(items_.end(), std::make_move_iterator(later.items_.begin()),
-                  std::make_move_iterator(later.items_.end()));
-  trim();
+  for (auto& ended : later.ended_) {
+    ended.order += next_;
+    keep(std::move(ended));
+  }
+  for (auto& runs : later.running_) {
+    const auto order = runs.order + next_;
+    begin(std::move(runs.item));
+    running_.back().order = order;
+  }
+  next_ += later.next_;
 }
 
-bool recent_items::end(const std::string& id, activity_status how, timestamp at) {
-  auto found = std::find_if(items_.rbegin(), items_.rend(), [&id](const activity_item& item) {
-    return item.status == activity_status::running && item.id == id;
-  });
-  if (found == items_.rend())
-    return false;
-  found->status = how;
-  found->ended_at = at;
-  trim();
-  return true;
+std::vector<activity_item> recent_items::items() const {
+  std::vector<const entry*> all;
+  for (const auto& ended : ended_)
+    all.push_back(&ended);
+  for (const auto& runs : running_)
+    all.push_back(&runs);
+  std::sort(all.begin(), all.end(), [](const entry* a, const entry* b) { return a->order < b->order; });
+  std::vector<activity_item> shown;
+  shown.reserve(all.size());
+  for (const auto* e : all)
+    shown.push_back(e->item);
+  return shown;
+}
+
+const activity_item* recent_items::oldest_running() const noexcept {
+  auto oldest = std::min_element(running_.begin(), running_.end(),
+                                 [](const entry& a, const entry& b) { return a.order < b.order; });
+  return oldest == running_.end() ? nullptr : &oldest->item;
+}
+
+void recent_items::begin(activity_item item) {
+  running_.push_back({std::move(item), next_++});
+  if (running_.size() == short_list + 1) {
+    for (std::size_t i = 0; i < running_.size(); ++i)
+      index_.insert_or_assign(running_[i].item.id, i);
+  } else if (running_.size() > short_list) {
+    index_.insert_or_assign(running_.back().item.id, running_.size() - 1);
+  }
+}
+
+void recent_items::keep(entry ended) {
+  if (ended_.size() == keep_ended)
+    ended_.erase(ended_.begin());
+  ended_.push_back(std::move(ended));
+}
+
+std::size_t recent_items::find(const std::string& id) const {
+  if (running_.size() > short_list) {
+    auto found = index_.find(id);
+    return found == index_.end() ? running_.size() : found->second;
+  }
+  auto found =
+      std::find_if(running_.begin(), running_.end(), [&id](const entry& e) { return e.item.id == id; });
+  return static_cast<std::size_t>(found - running_.begin());
+}
+
+recent_items::entry recent_items::take(std::size_t position) {
+  const bool indexed = running_.size() > short_list;
+  if (indexed)
+    index_.erase(running_[position].item.id);
+  auto taken = std::move(running_[position]);
+  if (position + 1 < running_.size()) {
+    running_[position] = std::move(running_.back());
+    if (indexed)
+      index_.insert_or_assign(running_[position].item.id, position);
+  }
+  running_.pop_back();
+  if (running_.size() <= short_list)
+    index_.clear();
+  return taken;
+}
+
+void recent_items::end(const std::string& id, activity_status how, timestamp at) {
+  const auto position = find(id);
+  if (position == running_.size())
+    return ends_.push_back({id, how, at});
+  auto taken = take(position);
+  taken.item.status = how;
+  taken.item.ended_at = at;
+  keep(std::move(taken));
 }
 
 void recent_items::end_all(activity_status how, timestamp at) {
-  for (auto& item : items_)
-    if (item.status == activity_status::running) {
-      item.status = how;
-      item.ended_at = at;
-    }
-  trim();
-}
-
-void recent_items::trim() {
-  if (items_.size() <= keep_ended)
-    return;
-  auto has_ended = [](const activity_item& item) { return item.status != activity_status::running; };
-  auto ended = static_cast<std::size_t>(std::count_if(items_.begin(), items_.end(), has_ended));
-  if (ended <= keep_ended)
-    return;
-  auto too_many = ended - keep_ended;
-  std::erase_if(items_,
-                [&](const activity_item& item) { return has_ended(item) && too_many > 0 && too_many-- > 0; });
+  std::sort(running_.begin(), running_.end(),
+            [](const entry& a, const entry& b) { return a.order < b.order; });
+  for (auto& runs : running_) {
+    runs.item.status = how;
+    runs.item.ended_at = at;
+    keep(std::move(runs));
+  }
+  running_.clear();
+  index_.clear();
 }
 
 } // namespace troupe

@@ -1,7 +1,8 @@
 // What one agent has done lately, as a bounded list of items: its thoughts, troubles and tool calls.
 //
 // A call that runs is never dropped; of those that have ended the newest are kept. Each item ends: a call with its result,
-// at the latest with its agent. Lists of successive events merge to the list of all of them.
+// at the latest with its agent. Lists of successive events merge to the list of all of them. A root may have thousands of
+// calls that run, so each step takes the same time however many there are.
 //
 // Not thread-safe.
 //
@@ -11,7 +12,10 @@
 #include <troupe/messages/activity_item.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace troupe {
@@ -25,26 +29,40 @@ class recent_items {
   // The next event of the agent.
   void add(const event& e);
 
-  // The items of later events.
+  // The items of later events. Ends of calls that are not known are forgotten.
   void merge(recent_items&& later);
 
   // The oldest first.
-  [[nodiscard]] const std::vector<activity_item>& items() const noexcept { return items_; }
+  [[nodiscard]] std::vector<activity_item> items() const;
+
+  // How many run, and the oldest of them; null when none does.
+  [[nodiscard]] std::size_t running() const noexcept { return running_.size(); }
+  [[nodiscard]] const activity_item* oldest_running() const noexcept;
 
  private:
+  struct entry {
+    activity_item item;
+    std::uint64_t order = 0; // of its beginning
+  };
   struct loose_end {
     std::string id;
     activity_status status;
     timestamp at;
   };
 
-  bool end(const std::string& id, activity_status how, timestamp at);
+  void begin(activity_item item);
+  void keep(entry ended);
+  [[nodiscard]] std::size_t find(const std::string& id) const;
+  entry take(std::size_t position);
+  void end(const std::string& id, activity_status how, timestamp at);
   void end_all(activity_status how, timestamp at);
-  void trim();
 
-  std::vector<activity_item> items_;
+  std::vector<entry> running_;                         // in no order
+  std::unordered_map<std::string, std::size_t> index_; // of running_, once it is long
+  std::vector<entry> ended_;                           // in the order of their ends; at most keep_ended
   std::vector<loose_end> ends_; // of calls that began before the first event; merge gives them to those
   std::optional<loose_end> all_ended_; // the agent's end, likewise
+  std::uint64_t next_ = 0;
 };
 
 } // namespace troupe

@@ -64,6 +64,7 @@ struct tool_context {
   std::shared_ptr<agent_notes> notes;               // never null
   // The agent's state keys when the call began, `user:` and `app:` keys among them; null when there are none.
   std::shared_ptr<const std::map<std::string, nlohmann::json>> state;
+  std::string traceparent{}; // of the call's span (W3C Trace Context), for what it sends on; empty: no traces
   std::function<void(std::string_view text)> progress; // shows what the tool does; empty in this version
 };
 

@@ -110,6 +110,15 @@ void add_bench(CLI::App& app, action& chosen) {
                     "Leave out the reader that takes one event a second");
   at_once->callback([&chosen, flood] { chosen = [flood] { return bench::run_flood(*flood); }; });
 
+  auto follow = std::make_shared<bench::follow_options>();
+  auto* followed =
+      command->add_subcommand("follow", "Runs with nobody and with three bad followers, in turns");
+  followed->add_option("--agents", follow->agents, "Children of a run")->check(CLI::Range(1U, 100'000U));
+  followed->add_option("--events", follow->events, "Events of a run, about")
+      ->check(CLI::Range(1000UL, 1'000'000'000UL));
+  followed->add_option("--pairs", follow->pairs, "Runs with and without")->check(CLI::Range(1U, 100U));
+  followed->callback([&chosen, follow] { chosen = [follow] { return bench::run_follow(*follow); }; });
+
   auto observe = std::make_shared<bench::observe_options>();
   auto* observed = command->add_subcommand(
       "observe", "The observer at full load, with one subscriber that is shown what changes");

@@ -332,7 +332,9 @@ void add_chat(CLI::App& app, action& chosen, interrupt& signals) {
   arguments->setup.keeps_sessions = true;
   auto* command = app.add_subcommand("chat", "Talk with the root agent");
   command->add_option("--session", arguments->session, "Session to go on with, or the name of a new one");
-  add_agent_options(*command, std::shared_ptr<setup_options>(arguments, &arguments->setup));
+  const std::shared_ptr<setup_options> setup{arguments, &arguments->setup};
+  add_agent_options(*command, setup);
+  add_telemetry_options(*command, setup);
   command->add_option("--log", arguments->log_file, "File for the log, as lines of JSON");
   command->add_flag("--take-over", arguments->take_over,
                     "Take the session from another process that has it open");

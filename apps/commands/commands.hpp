@@ -38,4 +38,7 @@ void add_agent_options(CLI::App& command, const std::shared_ptr<setup_options>& 
 // --record and --replay.
 void add_tape_options(CLI::App& command, const std::shared_ptr<setup_options>& setup);
 
+// --events-file.
+void add_telemetry_options(CLI::App& command, const std::shared_ptr<setup_options>& setup);
+
 } // namespace troupe::cli

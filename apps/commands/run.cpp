@@ -149,7 +149,9 @@ void add_run(CLI::App& app, action& chosen, interrupt& signals) {
       ->check(CLI::IsMember({"text", "json"}));
   command->add_flag("-q,--quiet", a.view.quiet, "Print the answer only");
   command->add_option("--log", a.log_file, "File for the log, as lines of JSON");
-  add_tape_options(*command, std::shared_ptr<setup_options>(arguments, &arguments->setup));
+  const std::shared_ptr<setup_options> shared{arguments, &arguments->setup};
+  add_tape_options(*command, shared);
+  add_telemetry_options(*command, shared);
   command->add_flag("!--lenient", a.setup.strict, "Unknown keys of the configuration are warnings");
   command->add_option("prompt", a.prompt, "What the agent is to do; read from stdin when it is left out");
   command->footer(

@@ -197,6 +197,11 @@ void add_tape_options(CLI::App& command, const std::shared_ptr<setup_options>& s
       ->excludes(record);
 }
 
+void add_telemetry_options(CLI::App& command, const std::shared_ptr<setup_options>& setup) {
+  command.add_option("--events-file", setup->events_file,
+                     "File that gets each stored event as a line of JSON, with secrets masked");
+}
+
 void add_sessions(CLI::App& app, action& chosen, interrupt& signals) {
   auto* group = app.add_subcommand("sessions", "List, show, resume, export and delete sessions");
   group->require_subcommand(1);

@@ -8,6 +8,7 @@
 
 #include "follower.hpp"
 #include "measure.hpp"
+#include "team.hpp"
 #include "workloads.hpp"
 
 namespace troupe::bench {
@@ -29,17 +30,6 @@ int default_latency(const std::string& workload) {
 
 int turns_of(const std::string& workload) {
   return workload == "W3" ? 5 : workload == "W5" ? 1 : 3;
-}
-
-tool_ptr lookup() {
-  tool_definition t;
-  t.name = "lookup";
-  t.description = "Looks up one item.";
-  t.parameters = json::parse(R"({"type":"object","properties":{"i":{"type":"integer"},"t":{"type":"integer"},
-                                 "k":{"type":"integer"}}})");
-  t.annotations = {.read_only = true, .runs_inline = true};
-  t.run = [](const json&, tool_context&) { return tool_result{"v", {}, {}}; };
-  return std::make_shared<const tool_definition>(std::move(t));
 }
 
 void take(tally& sum, const outcome& o, const std::string& mark, std::uint32_t worth) {

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "measure.hpp"
+#include "team.hpp"
 #include "workloads.hpp"
 
 namespace troupe::bench {
@@ -44,23 +45,6 @@ deep_agent fan_out_root(std::uint64_t n, std::uint64_t turns) {
 
 void print(const json& line) {
   std::printf("%s\n", line.dump().c_str());
-}
-
-// What the log holds, counted as the observer counts.
-activity_counts count_log(session_store& store, const session_id& session) {
-  activity_counts counts;
-  std::uint64_t after = 0;
-  for (bool more = true; more;) {
-    auto page = store.read(session, after, 10'000);
-    if (!page || page->batches.empty())
-      break;
-    for (const auto& batch : page->batches)
-      for (const auto& e : *batch)
-        counts.add(e);
-    after = page->batches.back()->back().seq;
-    more = page->more;
-  }
-  return counts;
 }
 
 } // namespace

@@ -2,6 +2,8 @@
 #include "measure.hpp"
 
 #include <fstream>
+#include <string>
+#include <string_view>
 
 #include <sys/resource.h>
 
@@ -16,12 +18,24 @@ double cpu_seconds() {
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
-double peak_rss_mb() {
+namespace {
+
+double status_mb(std::string_view name) {
   std::ifstream status{"/proc/self/status"};
   for (std::string line; std::getline(status, line);)
-    if (line.starts_with("VmHWM:"))
-      return std::stod(line.substr(6)) / 1024.0;
+    if (line.starts_with(name))
+      return std::stod(line.substr(name.size())) / 1024.0;
   return 0;
+}
+
+} // namespace
+
+double peak_rss_mb() {
+  return status_mb("VmHWM:");
+}
+
+double resident_mb() {
+  return status_mb("VmRSS:");
 }
 
 void raise_file_limit() {

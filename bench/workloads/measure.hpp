@@ -14,6 +14,9 @@ namespace troupe::bench {
 // The largest resident set so far, in MiB; 0 where the system does not tell.
 [[nodiscard]] double peak_rss_mb();
 
+// The resident set now, in MiB; 0 where the system does not tell.
+[[nodiscard]] double resident_mb();
+
 // Raises the soft limit of open files to the hard one: a workload may hold one connection for each agent.
 void raise_file_limit();
 

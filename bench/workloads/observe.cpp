@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "measure.hpp"
+#include "team.hpp"
 #include "workloads.hpp"
 
 namespace troupe::bench {
@@ -25,50 +26,15 @@ using nlohmann::json;
 constexpr std::string_view secret = "Bearer abcdefgh12345678"; // stands in what children are asked
 constexpr std::size_t batches_a_step = 64;
 
-// The answers of the W2 workload: a child calls its tool in two turns and then says that it is done.
-model_response w2_turn(const model_request& request, std::uint32_t children) {
-  if (request.agent != "root") {
-    if (request.turn == 2)
-      return text_response("child-ok");
-    return call_response("lookup", {{"i", 17}, {"t", request.turn}, {"k", 0}});
-  }
-  if (request.turn > 0)
-    return text_response("root-ok");
-  model_response response;
-  response.finish = finish_reason::tool_calls;
-  for (std::uint32_t i = 0; i < children; ++i) {
-    const json order = {{"plan", "child"}, {"i", i}, {"turns", 3}, {"tool", "lookup"}, {"note", secret}};
-    response.parts.push_back({tool_call_part{{}, "subagent", json{{"request", order.dump()}}.dump()}, {}});
-  }
-  return response;
-}
-
-tool_ptr lookup() {
-  tool_definition t;
-  t.name = "lookup";
-  t.description = "Looks up one item.";
-  t.parameters = json::parse(R"({"type":"object","properties":{"i":{"type":"integer"},"t":{"type":"integer"},
-                                 "k":{"type":"integer"}}})");
-  t.annotations = {.read_only = true, .runs_inline = true};
-  t.run = [](const json&, tool_context&) { return tool_result{"v", {}, {}}; };
-  return std::make_shared<const tool_definition>(std::move(t));
-}
-
 std::vector<event_batch_ptr> record_w2(std::uint32_t children) {
   net::io_pool clock;
   runtime rt;
-  rt.add_model("inside",
-               function_model([children](const model_request& r) { return w2_turn(r, children); }, clock));
-  deep_agent spec;
-  spec.name = "root";
-  spec.model = "inside";
-  spec.instruction = "You are an agent.";
-  spec.run.max_children = children;
-  spec.subagents = {{.name = "subagent",
-                     .instruction = "You are an agent.",
-                     .description = "Does one piece of work.",
-                     .tools = {lookup()}}};
-  auto run = rt.create_deep_agent(std::move(spec)).run("go");
+  rt.add_model("inside", function_model(
+                             [children](const model_request& request) {
+                               return child_turns(request, children, 2, std::string{secret});
+                             },
+                             clock));
+  auto run = rt.create_deep_agent(fan_out_team(children, 2)).run("go");
   (void)run.outcome();
   auto page = rt.engine().store()->read(run.session(), 0, std::size_t{1} << 30U);
   return page ? std::move(page->batches) : std::vector<event_batch_ptr>{};

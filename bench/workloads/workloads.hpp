@@ -106,4 +106,14 @@ struct observe_options {
 // times a second; checks counters, tree and what was shown. Prints one line of JSON; gives 0 when all came out right.
 int run_observe(const observe_options& options);
 
+struct follow_options {
+  std::uint32_t agents = 10'000;
+  std::uint64_t events = 1'000'000; // of one run, about
+  std::uint32_t pairs = 7;          // of runs, with and without followers
+};
+
+// Runs many agents with nobody who follows and with three bad followers of the server, in turns; compares CPU and memory,
+// and checks that the observer's totals equal the journal's. Prints one line of JSON; gives 0 when all came out right.
+int run_follow(const follow_options& options);
+
 } // namespace troupe::bench

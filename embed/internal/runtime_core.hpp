@@ -6,6 +6,7 @@
 #include <troupe/actors/engine.hpp>
 #include <troupe/embed/internal/dispatcher.hpp>
 #include <troupe/embed/internal/model_client.hpp>
+#include <troupe/embed/internal/runtime_telemetry.hpp>
 #include <troupe/embed/runtime.hpp>
 #include <troupe/net/io_pool.hpp>
 #include <troupe/runtime/profile_builder.hpp>
@@ -55,10 +56,14 @@ class runtime_core {
 
  private:
   void add_tools();
+  void begin_telemetry(telemetry_plan plan);
+  [[nodiscard]] traced_model traced(const std::string& id);
 
   runtime_options options_;
+  telemetry_plan plan_;                             // until telemetry has begun
   std::mutex mutex_;                                // guards what follows
   std::map<std::string, std::string> descriptions_; // of models, by id
+  std::map<std::string, traced_model> traced_;      // likewise
   std::map<std::string, tool_ptr> tools_;
   std::map<std::string, agent> agents_;
   std::map<session_id, std::function<void(std::shared_ptr<run_feed>)>> woken_;
@@ -67,6 +72,7 @@ class runtime_core {
   model_client client_;
   std::unique_ptr<dispatcher> dispatcher_;
   std::unique_ptr<actors::actor_engine> engine_;
+  std::unique_ptr<runtime_telemetry> telemetry_; // null: none
 };
 
 } // namespace troupe

@@ -398,6 +398,26 @@ const yaml_key<session_config> session_keys[] = {
      plain<&session_config::refuse_when_busy>},
 };
 
+const yaml_key<telemetry_config> telemetry_keys[] = {
+    {"otlp_endpoint", "URL", "the environment's",
+     "Base URL of an OpenTelemetry collector (OTLP/HTTP), such as `http://localhost:4318`. Nothing is sent "
+     "without one.",
+     [](yaml_reader& r, const yaml_value& in, telemetry_config& out) {
+       if (r.read(in, out.otlp_endpoint) && !out.otlp_endpoint.starts_with("http://") &&
+           !out.otlp_endpoint.starts_with("https://"))
+         r.error(in,
+                 "expected a URL such as \"http://localhost:4318\", found \"" + out.otlp_endpoint + "\".");
+     }},
+    {"service_name", "text", "troupe", "Name of the service in traces and metrics.",
+     plain<&telemetry_config::service_name>},
+    {"capture_content", "true \\| false", "false",
+     "Spans hold what was said: prompts, answers, arguments and results, with secrets masked.",
+     plain<&telemetry_config::capture_content>},
+    {"events_file", "path", "none",
+     "File that gets each stored event as a line of JSON, with secrets masked.",
+     plain<&telemetry_config::events_file>},
+};
+
 const yaml_key<server_config> server_keys[] = {
     {"listen", "text", "127.0.0.1:8787",
      "Address and port; others than those of this machine alone need `token_file`.",
@@ -482,6 +502,10 @@ const yaml_key<config_draft> root_keys[] = {
      [](yaml_reader& r, const yaml_value& in, config_draft& d) {
        read_map<session_config>(r, in, session_keys, d.value.session);
      }},
+    {"telemetry", "map", "", "See `telemetry`.",
+     [](yaml_reader& r, const yaml_value& in, config_draft& d) {
+       read_map<telemetry_config>(r, in, telemetry_keys, d.value.telemetry);
+     }},
     {"server", "map", "", "See `server`.",
      [](yaml_reader& r, const yaml_value& in, config_draft& d) {
        read_map<server_config>(r, in, server_keys, d.value.server);
@@ -523,6 +547,8 @@ std::vector<key_section> config_sections() {
       section_of("session", "How sessions are kept.", session_keys),
       section_of("server", "Where `troupe serve` listens, and who may call.", server_keys),
       section_of("compaction", "When long conversations are summed up.", compaction_keys),
+      section_of("telemetry", "What others are told of the work; docs/telemetry.md says more.",
+                 telemetry_keys),
   };
   for (auto& section : out)
     if (section.title == "limits")

@@ -134,7 +134,7 @@ TEST_CASE("running items are never dropped, of the others the newest stay") {
   for (int i = 0; i < 20; ++i)
     list.add(log.make(1, answered("c" + std::to_string(i)))); // a call that left the window long ago ends too
   CHECK(list.items().size() == recent_items::keep_ended);
-  CHECK(list.items().back().id == "c99");
+  CHECK(list.items().back().id == "c19"); // what ended last stays
 }
 
 TEST_CASE("lists that are merged are the list of all events, however they were cut") {
@@ -173,7 +173,7 @@ TEST_CASE("lists that are merged are the list of all events, however they were c
     };
     CHECK(running_ids(merged) == running_ids(whole));
     CHECK(merged.items().size() <= running_ids(merged).size() + recent_items::keep_ended);
-    CHECK(merged.items().back().id == whole.items().back().id);
+    CHECK(merged.items().size() == whole.items().size());
   }
 }
 

@@ -39,6 +39,7 @@ inline event_batch_ptr make_batch(const session_id& session, std::uint64_t first
                       timestamp{std::chrono::microseconds{1'000'000 + seq}},
                       origin,
                       std::move(body),
+                      {},
                       {}});
   }
   return batch;
