@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/embed/internal/runtime_core.hpp>
+#include <troupe/embed/internal/waiting.hpp>
 #include <troupe/embed/server.hpp>
 #include <troupe/net/server/folder_files.hpp>
 #include <troupe/net/server/http_server.hpp>
 #include <troupe/runtime/file_text.hpp>
+#include <troupe/runtime/telemetry/prometheus_text.hpp>
+#include <troupe/web/assets.hpp>
 
+#include <map>
 #include <utility>
 
 namespace troupe {
 namespace {
 
 constexpr std::size_t max_token_file = 4096;
+constexpr std::chrono::milliseconds metrics_limit{5'000};
 
 [[noreturn]] void refuse(error why) {
   throw config_error{std::move(why)};
@@ -33,9 +38,41 @@ std::string read_token(const server_options& options) {
   return std::move(*text);
 }
 
+// The dashboard that is packed into the program.
+net::static_files dashboard() {
+  std::map<std::string, net::static_file, std::less<>> files;
+  for (const auto& a : web::all_assets())
+    files.emplace(a.path, net::static_file{std::string{a.path}, std::string{a.mime}, std::string{a.etag},
+                                           a.gzip_bytes, a.immutable});
+  return [files = std::make_shared<const decltype(files)>(std::move(files))](
+             std::string_view path) -> const net::static_file* {
+    const auto found = files->find(path == "/" ? std::string_view{"/index.html"} : path);
+    return found == files->end() ? nullptr : &found->second;
+  };
+}
+
+std::map<std::string, model_listing> models_of(runtime_core& core) {
+  std::map<std::string, model_listing> all;
+  for (auto& [id, status] : core.to().models())
+    all[id].status = status;
+  for (auto& [id, description] : core.models())
+    all[id].description = description;
+  return all;
+}
+
+// What the runtime tells of itself; empty when it does not in time.
+std::string metrics_of(runtime_core& core, const std::string& version) {
+  using answer = std::shared_ptr<const activity_vitals>;
+  auto told = wait_for_value<answer>(
+      metrics_limit, [&core](std::function<void(answer)> done) { core.to().vitals(std::move(done)); });
+  if (!told || *told == nullptr)
+    return {};
+  return prometheus_text(**told, models_of(core), read_process_figures(version));
+}
+
 net::static_files page_of(const server_options& options) {
   if (options.web_root.empty())
-    return {};
+    return dashboard();
   auto files = net::folder_files(options.web_root);
   if (!files)
     refuse(files.failure());
@@ -64,6 +101,11 @@ server::server(runtime& rt, server_options options) : parts_(std::make_unique<pa
   o.question_timeout = options.question_timeout;
   o.take_over = options.take_over;
   o.metrics = std::move(options.metrics);
+  if (!o.metrics)
+    o.metrics = [core = std::weak_ptr<runtime_core>{rt.core_}, version = options.version] {
+      auto alive = core.lock();
+      return alive ? metrics_of(*alive, version) : std::string{};
+    };
   o.version = std::move(options.version);
   o.threads = options.threads;
   o.limits = options.limits;
