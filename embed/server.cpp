@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/embed/internal/runtime_core.hpp>
+#include <troupe/embed/internal/waiting.hpp>
 #include <troupe/embed/server.hpp>
 #include <troupe/net/server/folder_files.hpp>
 #include <troupe/net/server/http_server.hpp>
 #include <troupe/runtime/file_text.hpp>
 #include <troupe/runtime/telemetry/prometheus_text.hpp>
+#include <troupe/web/assets.hpp>
 
-#include <future>
+#include <map>
 #include <utility>
 
 namespace troupe {
 namespace {
 
 constexpr std::size_t max_token_file = 4096;
+constexpr std::chrono::milliseconds metrics_limit{5'000};
 
 [[noreturn]] void refuse(error why) {
   throw config_error{std::move(why)};
@@ -35,25 +38,41 @@ std::string read_token(const server_options& options) {
   return std::move(*text);
 }
 
-// The runtime's own metrics. Waits a second at most for the engine; without its answer there are none, rather than zeros.
-std::string metrics_of(runtime_core& core, const std::string& version) {
-  constexpr std::chrono::seconds patience{1};
-  using vitals_ptr = std::shared_ptr<const activity_vitals>;
-  auto asked = std::make_shared<std::promise<vitals_ptr>>();
-  auto answer = asked->get_future();
-  core.to().vitals([asked](vitals_ptr vitals) { asked->set_value(std::move(vitals)); });
-  const auto vitals = answer.wait_for(patience) == std::future_status::ready ? answer.get() : nullptr;
-  if (vitals == nullptr)
-    return {};
-  std::map<std::string, model_listing> models;
+// The dashboard that is packed into the program.
+net::static_files dashboard() {
+  std::map<std::string, net::static_file, std::less<>> files;
+  for (const auto& a : web::all_assets())
+    files.emplace(a.path, net::static_file{std::string{a.path}, std::string{a.mime}, std::string{a.etag},
+                                           a.gzip_bytes, a.immutable});
+  return [files = std::make_shared<const decltype(files)>(std::move(files))](
+             std::string_view path) -> const net::static_file* {
+    const auto found = files->find(path == "/" ? std::string_view{"/index.html"} : path);
+    return found == files->end() ? nullptr : &found->second;
+  };
+}
+
+std::map<std::string, model_listing> models_of(runtime_core& core) {
+  std::map<std::string, model_listing> all;
   for (auto& [id, status] : core.to().models())
-    models[id].status = status;
-  return prometheus_text(*vitals, models, read_process_figures(version));
+    all[id].status = status;
+  for (auto& [id, description] : core.models())
+    all[id].description = description;
+  return all;
+}
+
+// What the runtime tells of itself; empty when it does not in time.
+std::string metrics_of(runtime_core& core, const std::string& version) {
+  using answer = std::shared_ptr<const activity_vitals>;
+  auto told = wait_for_value<answer>(
+      metrics_limit, [&core](std::function<void(answer)> done) { core.to().vitals(std::move(done)); });
+  if (!told || *told == nullptr)
+    return {};
+  return prometheus_text(**told, models_of(core), read_process_figures(version));
 }
 
 net::static_files page_of(const server_options& options) {
   if (options.web_root.empty())
-    return {};
+    return dashboard();
   auto files = net::folder_files(options.web_root);
   if (!files)
     refuse(files.failure());

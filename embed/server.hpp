@@ -31,8 +31,8 @@ struct server_options {
   on_background_result background = on_background_result::wake;
   std::chrono::milliseconds question_timeout = std::chrono::hours{24 * 7};
   bool take_over = false;                 // sessions that another process has open
-  std::filesystem::path web_root{};       // folder of a page; empty: none
-  std::function<std::string()> metrics{}; // text for GET /metrics; empty: the runtime's. Thread-safe
+  std::filesystem::path web_root{};       // folder of a page; empty: the dashboard
+  std::function<std::string()> metrics{}; // text for GET /metrics; empty: that of the runtime. Thread-safe
   std::string version{};                  // for /openapi.json
   std::size_t threads = 1;                // for its connections
   server_limits limits{};

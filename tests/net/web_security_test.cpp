@@ -49,7 +49,8 @@ TEST_CASE("a page of another origin and a name that is not ours are refused, als
 
 TEST_CASE("without the token there is nothing but health, the page and the login") {
   web_fixture f{guarded()};
-  for (auto path : {"/v1/runs", "/openapi.json", "/v1/agents", "/v1/snapshot", "/metrics", "/v1/sessions/x/events"}) {
+  for (auto path :
+       {"/v1/runs", "/openapi.json", "/v1/agents", "/v1/snapshot", "/metrics", "/v1/sessions/x/events"}) {
     auto r = f.get(path);
     CHECK(r.status == 401);
     CHECK(r.has("WWW-Authenticate: Bearer\r\n"));

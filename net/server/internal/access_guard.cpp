@@ -60,7 +60,8 @@ bool equal_secrets(std::string_view a, std::string_view b) noexcept {
   return difference == 0;
 }
 
-access_guard::access_guard(std::string token, std::vector<std::string> names) : token_(std::move(token)) {
+access_guard::access_guard(std::string token, const std::vector<std::string>& names)
+    : token_(std::move(token)) {
   for (const auto& name : names)
     names_.push_back(host_name(name));
   std::erase(names_, std::string{});

@@ -28,7 +28,7 @@ namespace troupe::net {
 class access_guard {
  public:
   // `names` are what the server is called by besides the address of a connection; without a token everybody may.
-  access_guard(std::string token, std::vector<std::string> names);
+  access_guard(std::string token, const std::vector<std::string>& names);
 
   // What is wrong with the origin of a request, if anything: 400, 403 or 421.
   [[nodiscard]] std::optional<web_problem> refuse_origin(const web_head& head) const;

@@ -69,7 +69,7 @@ void write_agent(text_object& o, const served_agent& agent) {
 
 namespace handlers {
 
-void list_agents(api_site& site, api_call, web_reply reply) {
+void list_agents(api_site& site, const api_call&, const web_reply& reply) {
   std::string out;
   {
     text_object o{out};
@@ -79,7 +79,7 @@ void list_agents(api_site& site, api_call, web_reply reply) {
   reply(json_answer(std::move(out)));
 }
 
-void list_models(api_site& site, api_call, web_reply reply) {
+void list_models(api_site& site, const api_call&, const web_reply& reply) {
   std::string out = R"({"models":[)";
   bool first = true;
   for (const auto& [id, model] : site.models()) {
@@ -90,7 +90,7 @@ void list_models(api_site& site, api_call, web_reply reply) {
   reply(json_answer(out + "]}"));
 }
 
-void snapshot(api_site& site, api_call call, web_reply reply) {
+void snapshot(api_site& site, const api_call& call, const web_reply& reply) {
   activity_query query;
   query.max_rows = snapshot_rows;
   if (const auto* session = call.query("session")) {
@@ -111,10 +111,10 @@ void snapshot(api_site& site, api_call call, web_reply reply) {
             std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
         return json_answer(shown_changes(changes, query, boot + ":" + to_text(changes.version), now));
       },
-      std::move(reply));
+      reply);
 }
 
-void login(api_site& site, api_call call, web_reply reply) {
+void login(api_site& site, const api_call& call, const web_reply& reply) {
   body_reader body{call.body};
   const auto* token = body.text("token");
   if (auto fault = body.fault())
@@ -131,26 +131,26 @@ void login(api_site& site, api_call call, web_reply reply) {
   reply(std::move(answer));
 }
 
-void logout(api_site& site, api_call call, web_reply reply) {
+void logout(api_site& site, const api_call& call, const web_reply& reply) {
   site.logins.remove(cookie_value(call.request.head.cookie, login_cookie));
   auto answer = json_answer("{}");
   answer.headers.emplace_back("Set-Cookie", login_cookie_header({}));
   reply(std::move(answer));
 }
 
-void openapi(api_site& site, api_call, web_reply reply) {
+void openapi(api_site& site, const api_call&, const web_reply& reply) {
   reply(json_answer(openapi_text(site.options.version)));
 }
 
-void healthz(api_site&, api_call, web_reply reply) {
+void healthz(api_site&, const api_call&, const web_reply& reply) {
   reply(text_answer("ok"));
 }
 
-void readyz(api_site& site, api_call, web_reply reply) {
+void readyz(api_site& site, const api_call&, const web_reply& reply) {
   reply(site.draining ? text_answer("draining", 503) : text_answer("ok"));
 }
 
-void metrics(api_site& site, api_call, web_reply reply) {
+void metrics(api_site& site, const api_call&, const web_reply& reply) {
   if (!site.options.metrics)
     return reply(to_answer(error{errc::not_found, "This server has no metrics."}));
   // It may ask others and wait for them.
@@ -160,7 +160,7 @@ void metrics(api_site& site, api_call, web_reply reply) {
         answer.content_type = "text/plain; version=0.0.4; charset=utf-8";
         return answer;
       },
-      std::move(reply));
+      reply);
 }
 
 } // namespace handlers

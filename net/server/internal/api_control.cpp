@@ -14,14 +14,14 @@ std::optional<agent_id> agent_of(const session_id& session, std::optional<agent_
 }
 
 std::function<void(status)> when_stored(web_reply reply, unsigned code) {
-  return [reply = std::move(reply), code](const status& stored) {
+  return [reply, code](const status& stored) {
     reply(stored ? json_answer("{}", code) : to_answer(stored.failure()));
   };
 }
 
 } // namespace
 
-void steer(api_site& site, const session_id& session, const api_call& call, web_reply reply) {
+void steer(api_site& site, const session_id& session, const api_call& call, const web_reply& reply) {
   body_reader body{call.body};
   const auto* text = body.text("text");
   const auto agent = body.number("agent");
@@ -29,10 +29,10 @@ void steer(api_site& site, const session_id& session, const api_call& call, web_
     return reply(std::move(*fault));
   if (text == nullptr || text->empty())
     return reply(bad_arguments("'text' is missing: what the agents are told."));
-  site.to.steer(session, agent_of(session, agent), *text, by_user, when_stored(std::move(reply), 202));
+  site.to.steer(session, agent_of(session, agent), *text, by_user, when_stored(reply, 202));
 }
 
-void give_answer(api_site& site, const session_id& session, const api_call& call, web_reply reply) {
+void give_answer(api_site& site, const session_id& session, const api_call& call, const web_reply& reply) {
   body_reader body{call.body};
   const auto* question = body.text("question");
   const auto* value = body.any("value");
@@ -42,7 +42,7 @@ void give_answer(api_site& site, const session_id& session, const api_call& call
     return reply(bad_arguments("'question' is missing: the id of the question."));
   if (value == nullptr)
     return reply(bad_arguments("'value' is missing: the answer."));
-  site.to.answer(session, call_id{*question}, *value, by_user, when_stored(std::move(reply), 200));
+  site.to.answer(session, call_id{*question}, *value, by_user, when_stored(reply, 200));
 }
 
 void cancel(api_site& site, const session_id& session, const api_call& call, const web_reply& reply) {

@@ -7,8 +7,8 @@
 
 namespace troupe::net {
 
-void steer(api_site& site, const session_id& session, const api_call& call, web_reply reply);
-void give_answer(api_site& site, const session_id& session, const api_call& call, web_reply reply);
+void steer(api_site& site, const session_id& session, const api_call& call, const web_reply& reply);
+void give_answer(api_site& site, const session_id& session, const api_call& call, const web_reply& reply);
 void cancel(api_site& site, const session_id& session, const api_call& call, const web_reply& reply);
 
 } // namespace troupe::net

@@ -102,9 +102,9 @@ void reply_with(api_site& site, const std::string& id, const web_reply& reply) {
 }
 
 // What comes first: the end of the run, or the time.
-void reply_at_end(api_site& site, const std::string& id, std::chrono::seconds wait, web_reply reply) {
+void reply_at_end(api_site& site, const std::string& id, std::chrono::seconds wait, const web_reply& reply) {
   auto over = std::make_shared<std::atomic<bool>>(false);
-  auto finish = [handle = site.handle(), id, reply = std::move(reply), over] {
+  auto finish = [handle = site.handle(), id, reply, over] {
     auto alive = handle.enter();
     if (alive && !over->exchange(true))
       reply_with(*alive, id, reply);
@@ -193,8 +193,8 @@ web_answer is_draining() {
   return to_answer(error{errc::shutting_down, "The server is about to end and takes no new work."});
 }
 
-void reply_when_begun(api_site& site, const std::string& id, web_reply reply) {
-  site.runs->when_begun(id, [handle = site.handle(), id, reply = std::move(reply)] {
+void reply_when_begun(api_site& site, const std::string& id, const web_reply& reply) {
+  site.runs->when_begun(id, [handle = site.handle(), id, reply] {
     if (auto alive = handle.enter())
       reply_with(*alive, id, reply);
   });
@@ -202,7 +202,7 @@ void reply_when_begun(api_site& site, const std::string& id, web_reply reply) {
 
 namespace handlers {
 
-void start_run(api_site& site, api_call call, web_reply reply) {
+void start_run(api_site& site, const api_call& call, const web_reply& reply) {
   if (site.draining)
     return reply(is_draining());
   start_arguments a;
@@ -219,14 +219,14 @@ void start_run(api_site& site, api_call call, web_reply reply) {
     return reply(too_many_runs(id.failure()));
   site.to.start(std::move(request), std::move(feed));
   if (a.wait.count() > 0)
-    return reply_at_end(site, *id, a.wait, std::move(reply));
+    return reply_at_end(site, *id, a.wait, reply);
   // One that is refused is not taken; one that waits for its turn is.
   if (a.busy == on_busy::reject)
-    return reply_when_begun(site, *id, std::move(reply));
+    return reply_when_begun(site, *id, reply);
   reply_with(site, *id, reply);
 }
 
-void list_runs(api_site& site, api_call, web_reply reply) {
+void list_runs(api_site& site, const api_call&, const web_reply& reply) {
   site.look(
       rows_of({}),
       [runs = site.runs](const activity_changes& changes, session_store&) {
@@ -239,10 +239,10 @@ void list_runs(api_site& site, api_call, web_reply reply) {
         }
         return json_answer(std::move(out));
       },
-      std::move(reply));
+      reply);
 }
 
-void get_run(api_site& site, api_call call, web_reply reply) {
+void get_run(api_site& site, const api_call& call, const web_reply& reply) {
   auto v = site.runs->find(call.parameter(0));
   if (!v)
     return reply(no_run(call.parameter(0)));
@@ -253,7 +253,7 @@ void get_run(api_site& site, api_call call, web_reply reply) {
       [v = *v](const activity_changes& changes, session_store&) {
         return json_answer(run_text(v, asking_of(changes)));
       },
-      std::move(reply));
+      reply);
 }
 
 namespace {
@@ -274,17 +274,17 @@ std::optional<session_id> session_of(api_site& site, const api_call& call, const
 
 } // namespace
 
-void steer_run(api_site& site, api_call call, web_reply reply) {
+void steer_run(api_site& site, const api_call& call, const web_reply& reply) {
   if (auto session = session_of(site, call, reply))
-    steer(site, *session, call, std::move(reply));
+    steer(site, *session, call, reply);
 }
 
-void answer_run(api_site& site, api_call call, web_reply reply) {
+void answer_run(api_site& site, const api_call& call, const web_reply& reply) {
   if (auto session = session_of(site, call, reply))
-    give_answer(site, *session, call, std::move(reply));
+    give_answer(site, *session, call, reply);
 }
 
-void cancel_run(api_site& site, api_call call, web_reply reply) {
+void cancel_run(api_site& site, const api_call& call, const web_reply& reply) {
   if (auto session = session_of(site, call, reply))
     cancel(site, *session, call, reply);
 }

@@ -16,6 +16,6 @@ namespace troupe::net {
 [[nodiscard]] web_answer too_many_runs(const error& e);
 [[nodiscard]] web_answer is_draining();
 // 201 and the run once it has begun, or why it could not.
-void reply_when_begun(api_site& site, const std::string& id, web_reply reply);
+void reply_when_begun(api_site& site, const std::string& id, const web_reply& reply);
 
 } // namespace troupe::net

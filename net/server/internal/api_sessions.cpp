@@ -126,42 +126,42 @@ result<std::string> root_of(session_store& store, const session_id& session) {
   return branch.substr(0, branch.find('.'));
 }
 
-void resume(api_site& site, const session_id& session, const served_agent& agent, web_reply reply) {
+void resume(api_site& site, const session_id& session, const served_agent& agent, const web_reply& reply) {
   auto feed = make_unread_feed(site, session);
   auto id = site.runs->add({session, agent.profile->name, {}, feed, false});
   if (!id)
     return reply(too_many_runs(id.failure()));
   site.to.start(make_run_request(site, agent, session), std::move(feed));
-  reply_when_begun(site, *id, std::move(reply));
+  reply_when_begun(site, *id, reply);
 }
 
 } // namespace
 
 namespace handlers {
 
-void steer_session(api_site& site, api_call call, web_reply reply) {
+void steer_session(api_site& site, const api_call& call, const web_reply& reply) {
   if (auto session = session_of(call, reply))
-    steer(site, *session, call, std::move(reply));
+    steer(site, *session, call, reply);
 }
 
-void answer_session(api_site& site, api_call call, web_reply reply) {
+void answer_session(api_site& site, const api_call& call, const web_reply& reply) {
   if (auto session = session_of(call, reply))
-    give_answer(site, *session, call, std::move(reply));
+    give_answer(site, *session, call, reply);
 }
 
-void cancel_session(api_site& site, api_call call, web_reply reply) {
+void cancel_session(api_site& site, const api_call& call, const web_reply& reply) {
   if (auto session = session_of(call, reply))
     cancel(site, *session, call, reply);
 }
 
-void resume_session(api_site& site, api_call call, web_reply reply) {
+void resume_session(api_site& site, const api_call& call, const web_reply& reply) {
   auto session = session_of(call, reply);
   if (!session)
     return;
   if (site.draining)
     return reply(is_draining());
   site.readers.submit([store = site.to.store(), handle = site.handle(), session = *session,
-                       reply = std::move(reply)]() -> worker_threads::report {
+                       reply]() -> worker_threads::report {
     return [root = root_of(*store, session), handle, session, reply] {
       auto alive = handle.enter();
       if (!alive)
@@ -177,11 +177,11 @@ void resume_session(api_site& site, api_call call, web_reply reply) {
   });
 }
 
-void list_sessions(api_site& site, api_call, web_reply reply) {
-  site.read(sessions_answer, std::move(reply));
+void list_sessions(api_site& site, const api_call&, const web_reply& reply) {
+  site.read(sessions_answer, reply);
 }
 
-void get_session(api_site& site, api_call call, web_reply reply) {
+void get_session(api_site& site, const api_call& call, const web_reply& reply) {
   auto session = session_of(call, reply);
   if (!session)
     return;
@@ -197,10 +197,10 @@ void get_session(api_site& site, api_call call, web_reply reply) {
             append_shown(live, row);
         return session_answer(store, session, live);
       },
-      std::move(reply));
+      reply);
 }
 
-void list_events(api_site& site, api_call call, web_reply reply) {
+void list_events(api_site& site, const api_call& call, const web_reply& reply) {
   auto session = session_of(call, reply);
   if (!session)
     return;
@@ -217,7 +217,7 @@ void list_events(api_site& site, api_call call, web_reply reply) {
       return reply(bad_arguments("'limit' must be a number from 1 to 1000."));
     a.limit = *count;
   }
-  site.read([a](session_store& store) { return page_answer(store, a); }, std::move(reply));
+  site.read([a](session_store& store) { return page_answer(store, a); }, reply);
 }
 
 } // namespace handlers

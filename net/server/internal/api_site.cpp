@@ -55,7 +55,7 @@ api_site::api_site(engine& engine, const http_server_options& given, io_pool& po
 
 void api_site::set_names(std::vector<std::string> names) {
   names.insert(names.end(), options.allow_hosts.begin(), options.allow_hosts.end());
-  guard_ = std::make_unique<access_guard>(options.token, std::move(names));
+  guard_ = std::make_unique<access_guard>(options.token, names);
 }
 
 void api_site::close() {

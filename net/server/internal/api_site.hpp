@@ -42,7 +42,7 @@ struct api_call {
   }
 };
 
-using api_handler = void (*)(api_site& site, api_call call, web_reply reply);
+using api_handler = void (*)(api_site& site, const api_call& call, const web_reply& reply);
 
 // One line of the API: how it is found, who may, what does it, and what openapi.json says of it.
 struct api_route {
