@@ -244,6 +244,8 @@ std::string shown_changes(const activity_changes& changes, const activity_query&
     text_object o{out};
     o.text("type", changes.complete ? "snapshot" : "delta");
     o.text("cursor", cursor);
+    if (query.session)
+      o.text("session", query.session->str());
     write_time(o, "at", at);
     o.object("totals", [&changes](text_object& inner) { write_totals(inner, changes.totals, changes.sum); });
     o.objects("sessions", changes.sessions,

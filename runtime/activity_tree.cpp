@@ -298,11 +298,12 @@ activity_changes activity_tree::changes(const activity_query& query) const {
     told.complete = true;
     since = {};
   }
+  const auto max_rows = std::max<std::size_t>(query.max_rows, 1);
   const auto followed = query.session ? by_id_.find(*query.session) : by_id_.end();
   if (followed != by_id_.end()) {
     const auto& agents = followed->second->agents;
     for (auto next = first_after(agents, since.rows); next != agents.end(); ++next) {
-      if (told.agents.size() == query.max_rows) {
+      if (told.agents.size() == max_rows) {
         told.version.rows = std::prev(next)->version;
         told.more = true;
         break;

@@ -70,14 +70,6 @@ std::string run_text(const run_view& v, const asking_runs& asking) {
   return out;
 }
 
-// For what the live tree knows of runs: which of them wait for an answer.
-activity_query rows_of(std::optional<session_id> session) {
-  activity_query query;
-  query.session = std::move(session);
-  query.max_rows = 1;
-  return query;
-}
-
 web_answer no_run(const std::string& id) {
   return to_answer(error{errc::not_found, "There is no run '" + std::string{utf8_prefix(id, 128)} +
                                               "' that this server has taken."});
@@ -228,7 +220,7 @@ void start_run(api_site& site, const api_call& call, const web_reply& reply) {
 
 void list_runs(api_site& site, const api_call&, const web_reply& reply) {
   site.look(
-      rows_of({}),
+      activity_query{}, // for what the live tree knows of runs: which of them wait for an answer
       [runs = site.runs](const activity_changes& changes, session_store&) {
         const auto asking = asking_of(changes);
         std::string out;
@@ -249,7 +241,7 @@ void get_run(api_site& site, const api_call& call, const web_reply& reply) {
   if (v->ended)
     return reply(json_answer(run_text(*v, {})));
   site.look(
-      rows_of(v->session),
+      activity_query{},
       [v = *v](const activity_changes& changes, session_store&) {
         return json_answer(run_text(v, asking_of(changes)));
       },

@@ -185,11 +185,8 @@ void get_session(api_site& site, const api_call& call, const web_reply& reply) {
   auto session = session_of(call, reply);
   if (!session)
     return;
-  activity_query query;
-  query.session = session;
-  query.max_rows = 1;
   site.look(
-      query,
+      activity_query{}, // the rows of sessions
       [session = *session](const activity_changes& changes, session_store& store) {
         std::string live;
         for (const auto& row : changes.sessions)
