@@ -173,6 +173,9 @@ TEST_CASE("agents, models and the live tree") {
   auto one = f.get("/v1/snapshot?session=s1&agent=0").json();
   CHECK(one["agents"][0]["number"] == 0);
   CHECK(f.get("/v1/snapshot?agent=0").status == 400);
+  for (agent_number child = 1; child <= 5; ++child)
+    f.engine.publish("s1", {agent_started_body{"child", "spawned", "fast", 0, false}}, child);
+  CHECK(f.get("/v1/sessions/s1").json()["live"]["agents"]["thinking"] == 6); // however many agents it has
   CHECK(f.get("/v1/snapshot?session=a%2Fb").status == 400);
 }
 
