@@ -172,6 +172,20 @@ TEST_CASE("a page is served out of a folder") {
   CHECK(client.read_answer().starts_with("HTTP/1.1 404"));
 }
 
+TEST_CASE("the dashboard and the metrics of the runtime are there without being asked for") {
+  world w;
+  static_cast<void>(w.ask("POST", "/v1/runs?wait=60", {{"prompt", "hello"}}));
+  raw_client client{w.srv->port()};
+  client.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const auto page = client.read_answer();
+  CHECK(page.starts_with("HTTP/1.1 200"));
+  CHECK(page.find("<html") != std::string::npos);
+  client.send("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const auto metrics = client.read_answer();
+  CHECK(metrics.find("Content-Type: text/plain; version=0.0.4") != std::string::npos);
+  CHECK_MESSAGE(metrics.find("\ntroupe_") != std::string::npos, metrics);
+}
+
 TEST_CASE("what cannot be served is told when the server is made") {
   temporary_folder folder;
   folder.write("short", "x\n");

@@ -156,7 +156,10 @@ void metrics(api_site& site, const api_call&, const web_reply& reply) {
   // It may ask others and wait for them.
   site.read(
       [make = site.options.metrics](session_store&) {
-        auto answer = text_answer(make());
+        auto text = make();
+        if (text.empty())
+          return to_answer(error{errc::timeout, "The runtime did not tell its figures in time."});
+        auto answer = text_answer(std::move(text));
         answer.content_type = "text/plain; version=0.0.4; charset=utf-8";
         return answer;
       },
