@@ -60,7 +60,8 @@ class engine_impl final : public actor_engine {
     environment->owner = make_session_id().str();
     environment->observed = std::make_shared<observer_link>();
     environment->observer = observer_ = spawn_observer(system_, options.activity, environment->observed);
-    environment->tools = tools_ = spawn_tool_pool(system_, tool_threads_, tool_options_);
+    environment->tools = tools_ =
+        spawn_tool_pool(system_, tool_threads_, tool_options_, environment->observed);
     environment->models = models_;
     environment->wall_clock = options.wall_clock ? options.wall_clock : system_time;
     environment->watchers = watchers_;

@@ -63,6 +63,7 @@ class observer final : public observer_handle::base {
           vitals->events_dropped = events_dropped_;
           vitals->actors["supervisor"] = link_->supervisors.read();
           vitals->actors["observer"] = link_->observer.read();
+          vitals->actors["tool"] = link_->tools.read();
           call_guarded(asked.done, std::shared_ptr<const activity_vitals>{std::move(vitals)});
         },
         [this](const snapshot_request& request) {

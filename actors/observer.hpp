@@ -16,11 +16,12 @@
 
 namespace troupe::actors {
 
-// What the observer shares with supervisors.
+// What the observer shares with those that it watches.
 struct observer_link {
   std::atomic<bool> events_followed = false; // deltas carry the events themselves
   actor_meter supervisors;
   actor_meter observer;
+  actor_meter tools; // calls: their wait for a thread, and how long they ran
 };
 
 // Events are kept for followers until nobody has asked for them for so long.

@@ -31,9 +31,10 @@ tool_result run_tool(const tool_job& job) {
 
 class tool_pool final : public tool_pool_handle::base {
  public:
-  tool_pool(caf::actor_config& config, std::shared_ptr<worker_threads> threads, tool_pool_options options)
-      : tool_pool_handle::base(config), threads_(std::move(threads)), options_(options),
-        free_(thread_count(options)) {
+  tool_pool(caf::actor_config& config, std::shared_ptr<worker_threads> threads, tool_pool_options options,
+            std::shared_ptr<observer_link> observed)
+      : tool_pool_handle::base(config), threads_(std::move(threads)), observed_(std::move(observed)),
+        options_(options), free_(thread_count(options)) {
     set_handlers(this, [](const caf::down_msg&) {});
   }
 
@@ -137,6 +138,10 @@ class tool_pool final : public tool_pool_handle::base {
     if (!e.answered) {
       forget_call(e.request);
       e.timing.took = report.took_us;
+      if (observed_) {
+        observed_->tools.mailbox_wait.add(std::uint64_t{e.timing.queued});
+        observed_->tools.handler_time.add(std::uint64_t{e.timing.took});
+      }
       reply(e.request, std::move(*report.result), e.timing);
     }
     start_waiting();
@@ -209,6 +214,7 @@ class tool_pool final : public tool_pool_handle::base {
   }
 
   std::shared_ptr<worker_threads> threads_;
+  std::shared_ptr<observer_link> observed_; // null: nobody watches
   tool_pool_options options_;
   std::size_t free_;      // threads without a job
   std::size_t stuck_ = 0; // jobs beyond their deadline whose thread was replaced
@@ -229,8 +235,8 @@ std::shared_ptr<worker_threads> make_tool_threads(const tool_pool_options& optio
 }
 
 tool_pool_handle spawn_tool_pool(caf::actor_system& system, std::shared_ptr<worker_threads> threads,
-                                 tool_pool_options options) {
-  return system.spawn<tool_pool>(std::move(threads), options);
+                                 tool_pool_options options, std::shared_ptr<observer_link> observed) {
+  return system.spawn<tool_pool>(std::move(threads), options, std::move(observed));
 }
 
 } // namespace troupe::actors

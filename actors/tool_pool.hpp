@@ -7,6 +7,7 @@
 #pragma once
 
 #include <troupe/actors/interfaces.hpp>
+#include <troupe/actors/observer.hpp>
 #include <troupe/runtime/worker_threads.hpp>
 
 #include <cstddef>
@@ -24,6 +25,7 @@ struct tool_pool_options {
 [[nodiscard]] std::shared_ptr<worker_threads> make_tool_threads(const tool_pool_options& options);
 
 tool_pool_handle spawn_tool_pool(caf::actor_system& system, std::shared_ptr<worker_threads> threads,
-                                 tool_pool_options options);
+                                 tool_pool_options options,
+                                 std::shared_ptr<observer_link> observed = nullptr);
 
 } // namespace troupe::actors
