@@ -71,16 +71,16 @@ void recent_items::merge(recent_items&& later) {
     end_all(later.all_ended_->status, later.all_ended_->at);
     all_ended_ = later.all_ended_;
   }
+  const auto base = next_;
   for (auto& ended : later.ended_) {
-    ended.order += next_;
+    ended.order += base;
     keep(std::move(ended));
   }
   for (auto& runs : later.running_) {
-    const auto order = runs.order + next_;
     begin(std::move(runs.item));
-    running_.back().order = order;
+    running_.back().order = base + runs.order;
   }
-  next_ += later.next_;
+  next_ = base + later.next_;
 }
 
 std::vector<activity_item> recent_items::items() const {
