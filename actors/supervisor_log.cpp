@@ -153,6 +153,10 @@ void supervisor::fail_store(const error& why) {
 }
 
 void supervisor::fail_all(const error& why) {
+  if (!members_.empty() || !waiting_.empty()) {
+    collector_.note_closed(why.message);
+    send_activity(true);
+  }
   auto fail = [&why](run_feed_writer& feed) {
     if (feed)
       feed->finish(outcome::make_failed(why.code, why.message));

@@ -219,6 +219,11 @@ void activity_collector::note_waiting(const event_origin_ptr& origin, std::strin
   entry(origin).waiting_for = std::move(what);
 }
 
+void activity_collector::note_closed(std::string why) {
+  pending_->closed = std::move(why);
+  changed_ = true;
+}
+
 void activity_collector::note_queued(std::uint32_t runs) {
   if (runs == queued_runs_)
     return;

@@ -45,7 +45,9 @@ struct activity_delta {
   std::optional<std::string> prompt; // of the newest run
   std::uint64_t last_seq = 0;
   std::optional<std::uint32_t> queued_runs;
-  std::vector<event_ptr> events;    // for those who follow them
+  std::optional<std::string>
+      closed;                    // why nobody works at the session any more, though its agents have not ended
+  std::vector<event_ptr> events; // for those who follow them
   std::uint64_t events_dropped = 0; // that were too many for one delta
 };
 
@@ -66,6 +68,9 @@ class activity_collector {
 
   // The agent cannot go on without this; empty: it can. The next event of it says so as well.
   void note_waiting(const event_origin_ptr& origin, std::string what);
+
+  // Nobody works at the session any more, and its log will not say so: its agents are shown as failed.
+  void note_closed(std::string why);
 
   // Runs that wait for the one that is under way.
   void note_queued(std::uint32_t runs);

@@ -74,6 +74,8 @@ void activity_tree::merge(activity_delta&& delta) {
     const bool known = tools_.size() < limits_.max_tools || tools_.contains(name);
     tools_[known ? name : std::string{}] += tool;
   }
+  if (delta.closed)
+    close(session, *delta.closed);
   row.group = group_of(session);
   if (auto root = session.by_number.find(0); root != session.by_number.end())
     touch(session, root->second); // it shows the sums of all
@@ -171,6 +173,31 @@ void activity_tree::note_root(session_entry& session, const agent_row& root) {
   row.started_at = root.started_at;
 }
 
+void activity_tree::close(session_entry& session, const std::string& why) {
+  std::vector<agent_list::iterator> live;
+  for (auto agent = session.agents.begin(); agent != session.agents.end(); ++agent)
+    if (!is_ended(agent->row.state))
+      live.push_back(agent);
+  session.row.questions.clear();
+  session.row.queued_runs = 0;
+  for (const auto agent : live) {
+    auto& row = agent->row;
+    --session.row.agents[index(row.state)];
+    --states_[index(row.state)];
+    row.state = activity_state::failed;
+    row.current = why;
+    row.waiting_for.clear();
+    row.held = false;
+    ++session.row.agents[index(row.state)];
+    ++states_[index(row.state)];
+    touch(session, agent);
+    const auto number = row.origin->number;
+    if (number == 0)
+      note_root(session, row);
+    note_end(session, number, row);
+  }
+}
+
 void activity_tree::note_end(session_entry& session, agent_number number, const agent_row& row) {
   if (number == 0)
     return ended_sessions_.emplace_back(session.row.session, ++session.ends), void();
@@ -208,8 +235,8 @@ void activity_tree::collapse() {
       continue;
     auto& entry = *session->second;
     auto child = entry.by_number.find(number);
-    if (child == entry.by_number.end())
-      continue;
+    if (child == entry.by_number.end() || !is_ended(child->second->row.state))
+      continue; // it has been taken up again
     const auto row = std::move(child->second->row);
     entry.agents.erase(child->second);
     entry.by_number.erase(child);

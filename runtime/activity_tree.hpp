@@ -67,6 +67,7 @@ class activity_tree {
   static void merge_questions(session_entry& session, agent_number number, agent_delta& delta);
   static void note_waits(const session_entry& session, agent_entry& agent, agent_delta& delta);
   void note_root(session_entry& session, const agent_row& root);
+  void close(session_entry& session, const std::string& why);
   void note_end(session_entry& session, agent_number number, const agent_row& row);
   void touch(session_entry& session);
   void touch(session_entry& session, agent_list::iterator agent);

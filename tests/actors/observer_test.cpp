@@ -131,6 +131,17 @@ TEST_CASE("events come to who follows them, in order, and to nobody else") {
   CHECK(later->missed > 0);
 }
 
+TEST_CASE("a session whose store fails is not shown at work for ever") {
+  observed f;
+  auto feed = f.start(build(root()));
+  f.breakable->broken = true;
+  f.answer("root", answer({text_of("done")}));
+  REQUIRE(feed->result());
+  CHECK(feed->result()->code() == errc::store_failed);
+  CHECK(f.snapshot().sessions.front().row.group == session_group::failed);
+  CHECK(f.snapshot().sessions.front().agents.front().current == "the disk is full");
+}
+
 TEST_CASE("a follower that throws is its own loss") {
   observed f;
   caf::anon_send(f.observer,

@@ -247,6 +247,25 @@ TEST_CASE("an agent works while any of its calls runs, and waits while any of it
   CHECK(feed({ended()}).waiting_for.empty());
 }
 
+TEST_CASE("a session that nobody works at any more shows no agent at work") {
+  log_writer log;
+  activity_tree tree;
+  activity_collector collector{log.session()};
+  collector.add(log.batch(0, {started(), call("q"), question_body{call_id{"q"}, "May I?", {}, "policy"}}));
+  collector.add(log.batch(1, {started(), ended()}));
+  collector.add(log.batch(2, {started()}));
+  tree.merge(std::move(*collector.take()));
+  collector.note_closed("the disk is full");
+  tree.merge(std::move(*collector.take()));
+  const auto session = tree.snapshot({}).sessions.front();
+  CHECK(session.row.group == session_group::failed);
+  CHECK(session.row.questions.empty());
+  CHECK(session.row.agents == std::array<std::uint64_t, activity_states>{0, 0, 0, 1, 2, 0});
+  CHECK(session.agents.at(0).current == "the disk is full");
+  CHECK(session.agents.at(1).state == activity_state::completed);
+  CHECK(tree.totals().failed == 0); // no event has said so
+}
+
 TEST_CASE("what an earlier process left is shown: its calls, its questions and what was asked") {
   log_writer log;
   agent_state state;
