@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/embed/server.hpp>
 #include <troupe/net/io_pool.hpp>
+#include <troupe/runtime/stores/memory_store.hpp>
 #include <troupe/troupe.hpp>
 
 #include <algorithm>
@@ -129,7 +130,9 @@ struct measured_run {
 
 measured_run run_once(const follow_options& options, bool followed) {
   net::io_pool clock;
-  runtime rt;
+  runtime_options settings;
+  settings.store = make_memory_store({.max_events = static_cast<std::size_t>(options.events) * 2});
+  runtime rt{std::move(settings)};
   const auto turns = std::max<std::uint64_t>(1, options.events / options.agents / 2);
   rt.add_model("inside", function_model(
                              [&](const model_request& request) {
