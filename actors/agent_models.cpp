@@ -186,7 +186,7 @@ void agent::settle(const usage& used) {
 }
 
 void agent::acquire(std::chrono::milliseconds delay) {
-  acquire_began_ = actor_time(this);
+  acquire_began_ = actor_time(this) + delay;
   if (delay.count() == 0)
     if (auto place = binding_->gate->try_acquire())
       return start_call(std::move(place));

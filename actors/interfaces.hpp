@@ -291,6 +291,7 @@ struct write_log {
 struct close_session {
   session_id session;
   std::uint64_t epoch = 0;
+  bool empty = false; // it was opened for a message that it does not exist for, and is forgotten
 };
 // Commit what has come since the last commit.
 struct commit_writes {};

@@ -30,6 +30,8 @@ class journal final : public journal_handle::base {
         [this](const close_session& close) {
           commit();
           store_->close(close.session, close.epoch);
+          if (close.empty)
+            (void)store_->remove(close.session);
         },
         [this](commit_writes) {
           asked_ = false;

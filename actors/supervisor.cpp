@@ -6,6 +6,12 @@ namespace {
 
 constexpr std::chrono::minutes longest_tick{1};
 
+void close_in(session_store& store, const session_id& session, std::uint64_t epoch, bool empty) {
+  store.close(session, epoch);
+  if (empty)
+    (void)store.remove(session);
+}
+
 } // namespace
 
 supervisor::behavior_type supervisor::make_behavior() {
@@ -43,15 +49,16 @@ supervisor::behavior_type supervisor::make_behavior() {
 
 void supervisor::on_exit() {
   fail_all({errc::shutting_down, "The session has ended."});
+  send_activity(true); // what was collected is not lost with the actor
   for (auto& [number, agent] : members_)
     send_exit(agent.handle, caf::exit_reason::user_shutdown);
   if (watches_journal_)
     demonitor(environment_->journal.address());
   if (epoch_ != 0) {
     if (environment_->journal)
-      caf::anon_send(environment_->journal, close_session{session_, epoch_});
+      caf::anon_send(environment_->journal, close_session{session_, epoch_, seq_ == 0});
     else
-      environment_->store->close(session_, epoch_);
+      close_in(*environment_->store, session_, epoch_, seq_ == 0);
   }
   members_.clear();
   tasks_.clear();

@@ -176,6 +176,7 @@ void supervisor::show_restored(const event_origin_ptr& origin, agent_started_bod
     if (agent_number asker = 0; agent_of_call(id, asker) && asker == state.number)
       open.push_back(question.asked);
   collector_.restore(origin, std::move(started), state, open, environment_->wall_clock());
+  send_activity();
 }
 
 void supervisor::restore_child(folded_child child, const agent_profile_ptr& profile,

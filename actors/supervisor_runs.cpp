@@ -106,6 +106,10 @@ void supervisor::begin_next() {
   if (!waiting_.empty()) {
     auto next = std::move(waiting_.front());
     waiting_.pop_front();
+    if (next.feed.shared()->result()) { // whoever started it has cancelled it
+      refuse(next, errc::cancelled, "The run was cancelled before it began.");
+      return begin_next();
+    }
     wakes_ = 0;
     wake_limit_told_ = false;
     return begin(std::move(next), false);

@@ -216,6 +216,15 @@ struct activity_vitals {
   std::uint64_t events_dropped = 0; // that recent_events could not keep for those who follow them
 };
 
+// Rows keep texts longer than they are shown: what is cut before it is masked may show the beginning of a secret.
+struct shown_lengths {
+  static constexpr std::size_t current = 120;
+  static constexpr std::size_t prompt = 300;
+  static constexpr std::size_t content = 400; // of an item
+  static constexpr std::size_t args = 1000;   // likewise
+  static constexpr std::size_t beyond = 512;  // kept behind each of them
+};
+
 // -- bounds ---------------------------------------------------------------------------------------------------------------
 
 struct activity_limits {

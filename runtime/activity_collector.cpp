@@ -8,8 +8,8 @@
 namespace troupe {
 namespace {
 
-constexpr std::size_t current_width = 120;
-constexpr std::size_t prompt_width = 300;
+constexpr std::size_t current_width = shown_lengths::current + shown_lengths::beyond;
+constexpr std::size_t prompt_width = shown_lengths::prompt + shown_lengths::beyond;
 
 std::string short_line(std::string_view text) {
   return std::string{utf8_prefix(text.substr(0, text.find('\n')), current_width)};
@@ -206,6 +206,7 @@ void activity_collector::restore(const event_origin_ptr& origin, agent_started_b
   d.started_at = d.changed_at = now;
   d.state = state.open > 0 ? activity_state::working : activity_state::thinking;
   d.current = "resumed";
+  d.restored = true;
   for (const auto& call : state.calls)
     if (!call.result)
       d.items.begin(call.call, call.name, call.arguments, now);

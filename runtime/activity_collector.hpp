@@ -33,6 +33,7 @@ struct agent_delta {
   std::optional<std::string> waiting_for; // the newest
   agent_counts counts;
   recent_items items;
+  bool restored = false; // what was known of its calls and questions counts no more
   std::vector<open_question_row> asked;
   std::vector<call_id> closed; // questions
 };

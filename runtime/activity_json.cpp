@@ -3,6 +3,7 @@
 #include <troupe/runtime/activity_json.hpp>
 #include <troupe/runtime/json_text.hpp>
 #include <troupe/runtime/sanitizer.hpp>
+#include <troupe/runtime/surface.hpp>
 
 #include <array>
 #include <utility>
@@ -16,6 +17,13 @@ constexpr std::size_t described_bytes = 60;
 template <std::size_t N>
 void write_shown(text_object& o, const char (&key)[N], std::string_view text) {
   o.text(key, text.empty() ? std::string{} : sanitize_text(text));
+}
+
+// Cut once it is masked.
+template <std::size_t N>
+void write_shown(text_object& o, const char (&key)[N], std::string_view text, std::size_t most) {
+  const auto masked = sanitize_text(text);
+  o.text(key, utf8_prefix(masked, most));
 }
 
 template <std::size_t N>
@@ -61,7 +69,7 @@ void write_question(text_object& o, const open_question_row& q) {
   o.number("agent", q.agent);
   o.text("name", q.name);
   write_shown(o, "message", q.body.message);
-  o.value("schema", q.body.schema);
+  o.value("schema", shown_schema(q.body.schema));
   o.text("reason", q.body.reason);
   write_time(o, "asked_at", q.asked_at);
 }
@@ -69,14 +77,15 @@ void write_question(text_object& o, const open_question_row& q) {
 void write_item(text_object& o, const activity_item& item) {
   o.text("id", item.id);
   o.text("type", to_string(item.type));
-  write_shown(o, "content", item.content);
+  write_shown(o, "content", item.content, shown_lengths::content);
   o.text("display_name", item.display_name.empty() && item.type == activity_type::tool_call
                              ? item.content
                              : item.display_name);
   o.text("description",
          item.description.empty() ? describe_call(item.args) : sanitize_text(item.description));
   const auto parsed = item.args.empty() ? result<nlohmann::json>{errc::bad_json, {}} : parse_json(item.args);
-  o.text("args", parsed ? dump_json(sanitize_json(*parsed)) : sanitize_text(item.args));
+  const auto args = parsed ? dump_json(sanitize_json(*parsed)) : sanitize_text(item.args);
+  o.text("args", utf8_prefix(args, shown_lengths::args));
   o.text("status", to_string(item.status));
   write_time(o, "at", item.at);
   write_time(o, "ended_at", item.ended_at);
@@ -93,7 +102,7 @@ void write_agent(text_object& o, const agent_row& row) {
   o.text("call", origin.parent_call.str());
   o.flag("background", row.background);
   o.text("state", to_string(row.state));
-  write_shown(o, "current", row.current);
+  write_shown(o, "current", row.current, shown_lengths::current);
   write_shown(o, "waiting_for", row.waiting_for);
   write_time(o, "started_at", row.started_at);
   write_time(o, "changed_at", row.changed_at);
@@ -119,8 +128,8 @@ void write_session(text_object& o, const session_row& row) {
   o.text("run", row.run.str());
   o.text("group", to_string(row.group));
   o.text("state", to_string(row.state));
-  write_shown(o, "prompt", row.prompt);
-  write_shown(o, "current", row.current);
+  write_shown(o, "prompt", row.prompt, shown_lengths::prompt);
+  write_shown(o, "current", row.current, shown_lengths::current);
   o.text("model", row.model);
   write_time(o, "started_at", row.started_at);
   write_time(o, "changed_at", row.changed_at);

@@ -101,11 +101,19 @@ void activity_tree::merge_agent(session_entry& session, agent_delta& d) {
     --states_[index(row.state)];
   }
   row.origin = std::move(d.origin);
+  if (d.restored) {
+    entry.items = {};
+    std::erase_if(session.row.questions, [number](const open_question_row& q) { return q.agent == number; });
+  }
   entry.items.merge(std::move(d.items));
   merge_questions(session, number, d);
   row.self += d.counts;
   session.row.sum += d.counts;
   sum_ += d.counts;
+  // A hint to a session that rests, or to one that is long forgotten, begins no work.
+  const bool rests = fresh && !d.started && !d.state;
+  if (rests)
+    row.state = activity_state::completed;
   if (d.state)
     row.state = *d.state;
   note_waits(session, entry, d);
@@ -126,7 +134,7 @@ void activity_tree::merge_agent(session_entry& session, agent_delta& d) {
   session.row.changed_at = std::max(session.row.changed_at, row.changed_at);
   if (number == 0)
     note_root(session, row);
-  if (d.state && is_ended(*d.state))
+  if (rests || (d.state && is_ended(*d.state)))
     note_end(session, number, row);
 }
 
@@ -203,6 +211,12 @@ void activity_tree::note_end(session_entry& session, agent_number number, const 
     return ended_sessions_.emplace_back(session.row.session, ++session.ends), void();
   agent_time_.add(microseconds_between(row.started_at, row.changed_at));
   ended_.emplace_back(session.row.session, number);
+  // The last agent of a session whose root has ended, or was never here: now it may be forgotten.
+  const auto& count = session.row.agents;
+  if (count[index(activity_state::thinking)] + count[index(activity_state::working)] +
+          count[index(activity_state::waiting)] ==
+      0)
+    ended_sessions_.emplace_back(session.row.session, ++session.ends);
 }
 
 session_group activity_tree::group_of(const session_entry& session) {

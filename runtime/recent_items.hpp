@@ -9,7 +9,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/messages/activity_item.hpp>
+#include <troupe/runtime/activity.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -24,8 +24,9 @@ namespace troupe {
 class recent_items {
  public:
   static constexpr std::size_t keep_ended = 8;
-  static constexpr std::size_t content_bytes = 400; // of an item; longer texts are cut
-  static constexpr std::size_t args_bytes = 1000;   // likewise
+  // Longer texts of an item are cut.
+  static constexpr std::size_t content_bytes = shown_lengths::content + shown_lengths::beyond;
+  static constexpr std::size_t args_bytes = shown_lengths::args + shown_lengths::beyond;
 
   // The next event of the agent.
   void add(const event& e);

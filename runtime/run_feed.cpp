@@ -15,9 +15,15 @@ run_feed::run_feed(session_id session, std::shared_ptr<session_store> store, run
     : session_(std::move(session)), store_(std::move(store)), options_(options) {}
 
 void run_feed::begin(const run_id& run, std::uint64_t first_seq) {
-  std::lock_guard lock{mutex_};
-  run_ = run;
-  taken_ = pushed_ = first_seq - 1;
+  std::function<void()> ready;
+  {
+    std::lock_guard lock{mutex_};
+    run_ = run;
+    taken_ = pushed_ = first_seq - 1;
+    ready = ready_;
+  }
+  if (ready)
+    ready();
 }
 
 void run_feed::push(const event_batch_ptr& batch) {

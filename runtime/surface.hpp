@@ -18,6 +18,9 @@ namespace troupe {
 // An event as one JSON value; its texts are masked, ids and names are not touched.
 [[nodiscard]] nlohmann::json shown_json(const event& e);
 
+// The schema of a question: its words masked as texts, and defaults of properties that are secrets.
+[[nodiscard]] nlohmann::json shown_schema(const nlohmann::json& schema);
+
 // An event as one line.
 [[nodiscard]] std::string shown_line(const event& e);
 

@@ -152,3 +152,41 @@ TEST_CASE("a follower that throws is its own loss") {
   CHECK(feed->result()->completed());
   CHECK(f.snapshot().totals.completed == 1);
 }
+
+TEST_CASE("a session that is resumed is shown before anything happens in it") {
+  observed f;
+  run_request options;
+  options.answerable = true;
+  auto spec = root();
+  spec.tools = {"ask_me"};
+  auto with = environment();
+  with.tools.emplace("ask_me", make_tool("ask_me"));
+  std::vector<policy_rule> rules(1);
+  rules.front().tool = "ask_me";
+  rules.front().decision = policy_decision::ask;
+  spec.rules = std::make_shared<const policy>(*policy::compile(rules));
+  auto profile = build(spec, with);
+  auto feed = f.start(profile, "go", options);
+  f.answer("root", answer({call_of("ask_me")}));
+  CHECK(f.snapshot().sessions.front().row.questions.size() == 1);
+  f.restart();
+  auto again = f.resume(profile, options);
+  const auto seen = f.snapshot();
+  REQUIRE(seen.sessions.size() == 1);
+  CHECK(seen.sessions.front().row.group == session_group::needs_input);
+  CHECK(seen.sessions.front().row.questions.size() == 1); // and not twice
+  CHECK(seen.sessions.front().agents.front().items.size() == 1);
+  CHECK_FALSE(again->run().empty());
+}
+
+TEST_CASE("a run that its starter has cancelled while it waited is not begun") {
+  observed f;
+  auto first = f.start(build(root()));
+  auto second = f.start(build(root()));
+  second->finish(outcome::make_cancelled("user"));
+  f.answer("root", answer({text_of("done")}));
+  CHECK(first->result()->completed());
+  CHECK(second->run().empty());
+  CHECK(f.is_quiet());
+  CHECK(f.events<agent_started_body>().size() == 1);
+}

@@ -91,6 +91,7 @@ TEST_CASE("steering, answering and cancelling reach the engine, by run and by se
   CHECK(f.engine.hints()[1].agent == agent_id{"s/2"});
   CHECK(f.post("/v1/runs/" + id + "/answer", {{"question", "c0-0-0"}, {"value", nullptr}}).status == 200);
   CHECK(f.post("/v1/sessions/s/answer", {{"question", "c0-0-0"}}).status == 400);
+  f.engine.run(0).feed->begin(run_id{"s/r1"}, 1);
   CHECK(f.post("/v1/runs/" + id + "/cancel", json::object()).status == 202);
   CHECK(f.ask_raw(f.request("POST", "/v1/sessions/s/cancel")).status == 202);
   CHECK(f.engine.cancelled().size() == 2);
@@ -138,6 +139,19 @@ TEST_CASE("sessions and their events come from the store, masked and by pages") 
   CHECK(f.get("/v1/sessions/s1/events?limit=0").status == 400);
   CHECK(f.get("/v1/sessions/s1/events?limit=1001").status == 400);
   CHECK(f.get("/v1/sessions/s1/events?after=-1").status == 400);
+}
+
+TEST_CASE("cancelling a run that waits behind another leaves the other alone") {
+  web_fixture f;
+  (void)f.post("/v1/runs", {{"prompt", "first"}, {"session", "s"}});
+  const auto id =
+      f.post("/v1/runs", {{"prompt", "second"}, {"session", "s"}}).json()["id"].get<std::string>();
+  f.engine.run(0).feed->begin(run_id{"s/r1"}, 1);
+  CHECK(f.post("/v1/runs/" + id + "/cancel", json::object()).status == 202);
+  CHECK(f.engine.cancelled().empty());
+  CHECK(f.engine.run(1).feed->result()->cancelled());
+  CHECK(f.get("/v1/runs/" + id).json()["state"] == "cancelled");
+  CHECK(f.get("/v1/runs/s%2Fr1").json()["state"] == "running");
 }
 
 TEST_CASE("a session is resumed with the agent that it belongs to") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/runtime/activity_json.hpp>
+#include <troupe/runtime/surface.hpp>
 
 #include <doctest/doctest.h>
 
@@ -55,6 +56,38 @@ TEST_CASE("rows are JSON, with secrets masked and innocent text left alone") {
   CHECK(j.at("items").at(0).at("description") == "https://a.b/c?max_tokens=5");
   CHECK(json::parse(j.at("items").at(0).at("args").get<std::string>()).at("api_key") == "[REDACTED]");
   CHECK(j.at("items").at(1).at("content").get<std::string>().ends_with("then go on"));
+}
+
+TEST_CASE("values in events are masked by their keys, and schemas stay schemas") {
+  auto origin = std::make_shared<event_origin>();
+  event e;
+  e.origin = origin;
+  e.body =
+      answer_body{call_id{"q"}, {{"password", "hunter2hunter2"}, {"name", "token abcdefgh12345678"}}, "user"};
+  auto shown = shown_json(e).dump();
+  CHECK(shown.find("hunter2") == std::string::npos);
+  CHECK(shown.find("abcdefgh12345678") == std::string::npos);
+  const json schema = {{"type", "object"},
+                       {"description", "The token abcdefgh12345678 is old."},
+                       {"properties",
+                        {{"password", {{"type", "string"}, {"default", "hunter2"}}},
+                         {"color", {{"enum", {"red", "green"}}}}}}};
+  e.body = question_body{call_id{"q"}, "Which?", schema, "agent"};
+  const auto body = shown_json(e).at("body");
+  CHECK(body.dump().find("hunter2") == std::string::npos);
+  CHECK(body.dump().find("abcdefgh12345678") == std::string::npos);
+  CHECK(body.at("schema").at("properties").at("password").at("type") == "string");
+  CHECK(body.at("schema").at("properties").at("color").at("enum") == json{"red", "green"});
+  CHECK(body.at("question_id") == "q");
+}
+
+TEST_CASE("a secret that is cut is masked first") {
+  auto row = make_row();
+  row.current = std::string(100, '.') + " postgres://admin:Sup3rS3cretPassw0rd@db/x";
+  std::string text;
+  append_shown(text, row);
+  CHECK(text.find("Sup3r") == std::string::npos);
+  CHECK(json::parse(text).at("current").get<std::string>().size() <= shown_lengths::current);
 }
 
 TEST_CASE("text that is hostile to a page or a terminal is a JSON string like any other") {

@@ -266,6 +266,40 @@ TEST_CASE("a session that nobody works at any more shows no agent at work") {
   CHECK(tree.totals().failed == 0); // no event has said so
 }
 
+TEST_CASE("a hint to a session that rests begins no work in the tree, and such sessions are forgotten") {
+  activity_limits limits;
+  limits.keep_sessions = 2;
+  activity_tree tree{limits};
+  for (const auto* name : {"a", "b", "c", "d"}) {
+    log_writer log{name};
+    activity_collector collector{log.session()};
+    collector.add(log.batch(0, {steering_body{"faster", "user"}}));
+    tree.merge(std::move(*collector.take()));
+  }
+  const auto seen = tree.snapshot({});
+  CHECK(seen.sessions.size() == 2);
+  CHECK(seen.sessions.front().row.group == session_group::done);
+  CHECK(tree.vitals().agents[static_cast<std::size_t>(activity_state::thinking)] == 0);
+}
+
+TEST_CASE("a session is forgotten once its last background child has ended as well") {
+  activity_limits limits;
+  limits.keep_sessions = 0;
+  activity_tree tree{limits};
+  log_writer log;
+  auto feed = [&](agent_number number, std::vector<event_body> bodies) {
+    activity_collector collector{log.session()};
+    collector.add(log.batch(number, std::move(bodies)));
+    tree.merge(std::move(*collector.take()));
+  };
+  feed(0, {started()});
+  feed(1, {started()});
+  feed(0, {ended()});
+  CHECK(tree.snapshot({}).sessions.size() == 1);
+  feed(1, {ended()});
+  CHECK(tree.snapshot({}).sessions.empty());
+}
+
 TEST_CASE("what an earlier process left is shown: its calls, its questions and what was asked") {
   log_writer log;
   agent_state state;

@@ -15,7 +15,9 @@
 namespace troupe::net {
 namespace {
 
-constexpr std::size_t kept_prompt = 4 * 1024; // the log has all of it
+constexpr std::size_t shown_prompt = 4 * 1024; // the log has all of it
+constexpr std::size_t kept_prompt = shown_prompt + shown_lengths::beyond;
+constexpr std::chrono::seconds begin_patience{1}; // then a run that has not begun is told as queued
 constexpr std::uint64_t max_wait = 60;
 
 // The runs that wait for an answer, by the log's id.
@@ -53,7 +55,8 @@ void write_run(text_object& o, const run_view& v, const asking_runs& asking) {
   o.text("run", v.run.str());
   o.text("session", v.session.str());
   o.text("agent", v.agent);
-  o.text("prompt", sanitize_text(v.prompt));
+  const auto prompt = sanitize_text(v.prompt);
+  o.text("prompt", utf8_prefix(prompt, shown_prompt));
   o.text("state", state_of(v, asking));
   o.number("started_at", v.started_at.time_since_epoch().count());
   o.number("ended_at", v.ended_at.time_since_epoch().count());
@@ -93,14 +96,19 @@ void reply_with(api_site& site, const std::string& id, const web_reply& reply) {
   reply(std::move(answer));
 }
 
-// What comes first: the end of the run, or the time.
-void reply_at_end(api_site& site, const std::string& id, std::chrono::seconds wait, const web_reply& reply) {
+// Replies with the run at its first call.
+std::function<void()> reply_once(api_site& site, const std::string& id, const web_reply& reply) {
   auto over = std::make_shared<std::atomic<bool>>(false);
-  auto finish = [handle = site.handle(), id, reply, over] {
+  return [handle = site.handle(), id, reply, over] {
     auto alive = handle.enter();
     if (alive && !over->exchange(true))
       reply_with(*alive, id, reply);
   };
+}
+
+// What comes first: the end of the run, or the time.
+void reply_at_end(api_site& site, const std::string& id, std::chrono::seconds wait, const web_reply& reply) {
+  auto finish = reply_once(site, id, reply);
   // The table keeps the timer until the run ends.
   std::shared_ptr<timer_handle> timer = site.timers.after(wait, finish);
   site.runs->when_ended(id, [finish, timer] { finish(); });
@@ -185,11 +193,11 @@ web_answer is_draining() {
   return to_answer(error{errc::shutting_down, "The server is about to end and takes no new work."});
 }
 
+// What comes first: that it begins, that it is refused, or some time: one that waits may wait for long.
 void reply_when_begun(api_site& site, const std::string& id, const web_reply& reply) {
-  site.runs->when_begun(id, [handle = site.handle(), id, reply] {
-    if (auto alive = handle.enter())
-      reply_with(*alive, id, reply);
-  });
+  auto finish = reply_once(site, id, reply);
+  std::shared_ptr<timer_handle> timer = site.timers.after(begin_patience, finish);
+  site.runs->when_begun(id, [finish, timer] { finish(); });
 }
 
 namespace handlers {
@@ -277,6 +285,10 @@ void answer_run(api_site& site, const api_call& call, const web_reply& reply) {
 }
 
 void cancel_run(api_site& site, const api_call& call, const web_reply& reply) {
+  // One that waits behind another of its session ends alone.
+  const bool whole = !call.body.is_object() || !call.body.contains("agent");
+  if (whole && site.runs->end_unbegun(call.parameter(0), outcome::make_cancelled("user")))
+    return reply(json_answer("{}", 202));
   if (auto session = session_of(site, call, reply))
     cancel(site, *session, call, reply);
 }

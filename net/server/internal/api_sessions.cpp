@@ -42,6 +42,7 @@ web_answer sessions_answer(session_store& store) {
   auto all = store.sessions();
   if (!all)
     return to_answer(all.failure());
+  std::erase_if(*all, [](const session_info& info) { return info.last_seq == 0; }); // opened, never written
   std::sort(all->begin(), all->end(),
             [](const session_info& a, const session_info& b) { return a.last_time > b.last_time; });
   if (all->size() > max_sessions)
@@ -60,8 +61,9 @@ web_answer session_answer(session_store& store, const session_id& session, const
   auto all = store.sessions();
   if (!all)
     return to_answer(all.failure());
-  const auto found = std::find_if(all->begin(), all->end(),
-                                  [&session](const session_info& info) { return info.session == session; });
+  const auto found = std::find_if(all->begin(), all->end(), [&session](const session_info& info) {
+    return info.session == session && info.last_seq > 0;
+  });
   if (found == all->end() && live.empty())
     return no_session(session);
   session_info info;
@@ -115,15 +117,15 @@ web_answer page_answer(session_store& store, const page_arguments& a) {
   return json_answer(std::move(out));
 }
 
-// The root agent's name, which the first event of a session has.
+// The name of the root agent of the newest run.
 result<std::string> root_of(session_store& store, const session_id& session) {
-  auto page = store.read(session, 0, 1);
-  if (!page)
-    return page.failure();
-  if (page->batches.empty())
-    return error{errc::not_found, "There is no session '" + session.str() + "'."};
-  const auto& branch = page->batches.front()->front().branch();
-  return branch.substr(0, branch.find('.'));
+  auto all = store.sessions();
+  if (!all)
+    return all.failure();
+  for (const auto& info : *all)
+    if (info.session == session && info.last_seq > 0)
+      return info.root;
+  return error{errc::not_found, "There is no session '" + session.str() + "'."};
 }
 
 void resume(api_site& site, const session_id& session, const served_agent& agent, const web_reply& reply) {

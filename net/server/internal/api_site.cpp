@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <exception>
 #include <limits>
 #include <utility>
 
@@ -172,7 +173,14 @@ std::map<std::string, model_listing> api_site::models() const {
 void api_site::read(std::function<web_answer(session_store&)> work, web_reply reply) {
   readers.submit(
       [store = to.store(), work = std::move(work), reply = std::move(reply)]() -> worker_threads::report {
-        return [reply, answer = work(*store)]() mutable { reply(std::move(answer)); };
+        // What throws here is a program's own: its metrics, its store.
+        web_answer answer;
+        try {
+          answer = work(*store);
+        } catch (const std::exception& e) {
+          answer = to_answer(error{errc::internal, e.what()});
+        }
+        return [reply, answer = std::move(answer)]() mutable { reply(std::move(answer)); };
       });
 }
 

@@ -99,7 +99,7 @@ void event_stream::keep(const event_batch_ptr& batch, const event& e) {
 
 void event_stream::take(const result<event_page>& page) {
   if (!page) {
-    has_hole_ = true;
+    has_hole_ = page.failure().code == errc::store_corrupt; // anything else is tried again
     return complain(page.failure());
   }
   if (probing_) {

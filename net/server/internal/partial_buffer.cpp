@@ -31,6 +31,7 @@ partial_buffer::message* partial_buffer::find(const key& of, const partial& piec
   message fresh;
   // Who comes late sees that something is missing.
   fresh.end = fresh.shown = piece.offset;
+  fresh.in_word = piece.offset > 0;
   return &messages_.emplace(of, std::move(fresh)).first->second;
 }
 
@@ -67,6 +68,15 @@ std::vector<shown_piece> partial_buffer::take() {
     if (std::exchange(m.begins_anew, false)) {
       m.mask = {};
       m.cut.clear();
+      m.in_word = true;
+    }
+    if (m.in_word) {
+      const auto blank = std::min(m.raw.find_first_of(" \t\n"), m.raw.size());
+      m.in_word = blank == m.raw.size();
+      m.shown += blank;
+      m.raw.erase(0, blank);
+      if (m.in_word)
+        continue;
     }
     auto text = std::exchange(m.cut, {}) + m.mask.push(m.raw);
     m.raw.clear();

@@ -50,6 +50,8 @@ class partial_buffer {
     std::uint64_t end = 0;    // of what was pushed and kept, in the raw text
     std::uint64_t shown = 0;  // what was sent; gaps count
     bool begins_anew = false; // before `raw`
+    // Until a blank nothing is shown: what came before is not known, and this may be the rest of a secret.
+    bool in_word = false;
   };
   [[nodiscard]] message* find(const key& of, const partial& piece);
 

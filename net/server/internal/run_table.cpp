@@ -145,6 +145,19 @@ void run_table::when_begun(const std::string& id, std::function<void()> done) {
   done();
 }
 
+bool run_table::end_unbegun(std::string_view id, outcome how) {
+  std::shared_ptr<run_feed> feed;
+  {
+    std::lock_guard lock{mutex_};
+    auto found = runs_.find(std::string{id});
+    if (found == runs_.end() || found->second.begun || !found->second.run.feed->run().empty())
+      return false;
+    feed = found->second.run.feed;
+  }
+  feed->finish(std::move(how));
+  return feed->run().empty(); // otherwise it began at this moment
+}
+
 void run_table::when_ended(const std::string& id, std::function<void()> done) {
   {
     std::lock_guard lock{mutex_};

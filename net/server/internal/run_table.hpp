@@ -69,6 +69,10 @@ class run_table : public std::enable_shared_from_this<run_table> {
   void when_begun(const std::string& id, std::function<void()> done);
   void when_ended(const std::string& id, std::function<void()> done);
 
+  // Ends a run that has not begun; false when it has, or when there is no such run. The engine drops it when its turn
+  // comes.
+  bool end_unbegun(std::string_view id, outcome how);
+
   // Drops what waits, without calling it.
   void drop_waiting();
 

@@ -130,10 +130,12 @@ std::optional<std::uint64_t> parse_number(std::string_view text) noexcept {
 
 result<stream_follow> follow_of_query(const request_target& target, std::string_view last_event_id) {
   stream_follow f;
-  f.cursor = last_event_id;
   for (const auto& [key, value] : target.query)
     if (auto set = set_query(f, key, value); !set)
       return set.failure();
+  // A client that reconnects says the newer place in the header; its address is the old one.
+  if (!last_event_id.empty())
+    f.cursor = last_event_id;
   return checked(std::move(f));
 }
 
