@@ -107,6 +107,17 @@ TEST_CASE("pieces beyond the bound are lost, and memory stays bounded") {
   CHECK(b.bytes() == 0);
 }
 
+TEST_CASE("who comes in the middle of a word sees nothing of it: it may be the rest of a secret") {
+  partial_buffer b{1000};
+  b.push(piece_of("verysecretvalue123", 50));
+  CHECK(b.take().empty());
+  b.push(piece_of("456 and then more words", 68));
+  auto pieces = b.take();
+  REQUIRE(pieces.size() == 1);
+  CHECK(pieces[0].offset == 71);
+  CHECK(pieces[0].text.starts_with(" and then"));
+}
+
 TEST_CASE("a character that is cut into two pieces stays whole") {
   partial_buffer b{1000};
   b.push(piece_of("a \xc3", 0));

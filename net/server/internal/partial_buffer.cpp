@@ -21,18 +21,18 @@ std::size_t whole_characters(std::string_view text) {
 
 } // namespace
 
-partial_buffer::message* partial_buffer::find(const key& of, const partial& piece) {
-  if (auto found = messages_.find(of); found != messages_.end())
+partial_buffer::pushed* partial_buffer::find(const key& of, const partial& piece) {
+  if (auto found = pushed_.find(of); found != pushed_.end())
     return &found->second;
-  if (messages_.size() >= max_messages)
-    std::erase_if(messages_, [](const auto& entry) { return entry.second.raw.empty(); });
-  if (messages_.size() >= max_messages)
+  if (pushed_.size() >= max_messages)
+    std::erase_if(pushed_, [](const auto& entry) { return entry.second.raw.empty(); });
+  if (pushed_.size() >= max_messages)
     return nullptr;
-  message fresh;
+  pushed fresh;
   // Who comes late sees that something is missing.
-  fresh.end = fresh.shown = piece.offset;
-  fresh.in_word = piece.offset > 0;
-  return &messages_.emplace(of, std::move(fresh)).first->second;
+  fresh.end = piece.offset;
+  fresh.begins_anew = piece.offset > 0;
+  return &pushed_.emplace(of, std::move(fresh)).first->second;
 }
 
 void partial_buffer::push(const partial& piece) {
@@ -51,45 +51,74 @@ void partial_buffer::push(const partial& piece) {
   }
   if (m->end != piece.offset) {
     m->begins_anew = true;
-    const auto missing = piece.offset > m->end ? piece.offset - m->end : 1;
-    m->shown += std::max<std::uint64_t>(missing, 1);
+    m->gap += piece.offset > m->end ? piece.offset - m->end : 1;
   }
   m->end = piece.offset + piece.text.size();
   m->raw += piece.text;
   bytes_ += piece.text.size();
 }
 
-std::vector<shown_piece> partial_buffer::take() {
-  std::vector<shown_piece> pieces;
+std::vector<partial_buffer::taken> partial_buffer::take_raw() {
+  std::vector<taken> all;
   std::lock_guard lock{mutex_};
-  for (auto& [of, m] : messages_) {
+  for (auto& [of, m] : pushed_) {
     if (m.raw.empty())
       continue;
-    if (std::exchange(m.begins_anew, false)) {
-      m.mask = {};
-      m.cut.clear();
-      m.in_word = true;
-    }
-    if (m.in_word) {
-      const auto blank = std::min(m.raw.find_first_of(" \t\n"), m.raw.size());
-      m.in_word = blank == m.raw.size();
-      m.shown += blank;
-      m.raw.erase(0, blank);
-      if (m.in_word)
-        continue;
-    }
-    auto text = std::exchange(m.cut, {}) + m.mask.push(m.raw);
+    all.push_back({of, m});
     m.raw.clear();
-    const auto whole = whole_characters(text);
-    m.cut = text.substr(whole);
-    text.resize(whole);
-    if (text.empty())
-      continue;
-    const auto& [agent, id, thought] = of;
-    pieces.push_back({agent, id, thought, m.shown, std::move(text)});
-    m.shown += pieces.back().text.size();
+    m.gap = 0;
+    m.begins_anew = false;
   }
   bytes_ = 0;
+  return all;
+}
+
+partial_buffer::shown& partial_buffer::find_shown(const taken& t) {
+  if (auto found = shown_.find(t.of); found != shown_.end())
+    return found->second;
+  if (shown_.size() >= max_messages)
+    shown_.clear(); // those that go on do so behind the next blank
+  shown fresh;
+  fresh.sent = t.what.end - t.what.raw.size();
+  fresh.in_word = fresh.sent > 0;
+  return shown_.emplace(t.of, std::move(fresh)).first->second;
+}
+
+std::string partial_buffer::show(shown& s, taken& t) {
+  auto& raw = t.what.raw;
+  s.sent += t.what.gap;
+  if (t.what.begins_anew) {
+    s.mask = {};
+    s.cut.clear();
+    s.in_word = true;
+  }
+  if (s.in_word) {
+    const auto blank = std::min(raw.find_first_of(" \t\n"), raw.size());
+    s.in_word = blank == raw.size();
+    s.sent += blank;
+    raw.erase(0, blank);
+  }
+  if (raw.empty())
+    return {};
+  auto text = std::exchange(s.cut, {}) + s.mask.push(raw);
+  const auto whole = whole_characters(text);
+  s.cut = text.substr(whole);
+  text.resize(whole);
+  return text;
+}
+
+std::vector<shown_piece> partial_buffer::take() {
+  std::vector<shown_piece> pieces;
+  for (auto& t : take_raw()) {
+    auto& s = find_shown(t);
+    auto text = show(s, t);
+    if (text.empty())
+      continue;
+    const auto& [agent, id, thought] = t.of;
+    const auto offset = s.sent;
+    s.sent += text.size();
+    pieces.push_back({agent, id, thought, offset, std::move(text)});
+  }
   return pieces;
 }
 

@@ -3,7 +3,7 @@
 // Pieces of one message are joined. What comes beyond the bound is lost, and the next piece's offset shows the gap. Secrets
 // are masked across pieces: text that may begin one is held back until what follows decides; the final event has it all.
 //
-// Thread-safe: push() on any thread, short; take() by the stream.
+// Thread-safe: push() on any thread, short; take() by the stream alone, which masks without holding anybody up.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -43,23 +43,38 @@ class partial_buffer {
 
  private:
   using key = std::tuple<agent_number, std::string, bool>;
-  struct message {
-    stream_sanitizer mask{};
+
+  // What was pushed of a message, under the lock.
+  struct pushed {
     std::string raw{};        // not taken yet
-    std::string cut{};        // the beginning of a character
-    std::uint64_t end = 0;    // of what was pushed and kept, in the raw text
-    std::uint64_t shown = 0;  // what was sent; gaps count
-    bool begins_anew = false; // before `raw`
+    std::uint64_t end = 0;    // of what was kept, in the raw text
+    std::uint64_t gap = 0;    // bytes that are missing before `raw`
+    bool begins_anew = false; // `raw` stands behind a gap
+  };
+  // What was shown of it; only take() sees it.
+  struct shown {
+    stream_sanitizer mask{};
+    std::string cut{};      // the beginning of a character
+    std::uint64_t sent = 0; // bytes; gaps count
     // Until a blank nothing is shown: what came before is not known, and this may be the rest of a secret.
     bool in_word = false;
   };
-  [[nodiscard]] message* find(const key& of, const partial& piece);
+  struct taken {
+    key of;
+    pushed what;
+  };
+
+  [[nodiscard]] pushed* find(const key& of, const partial& piece);
+  [[nodiscard]] std::vector<taken> take_raw();
+  [[nodiscard]] shown& find_shown(const taken& t);
+  [[nodiscard]] static std::string show(shown& s, taken& t);
 
   const std::size_t max_bytes_;
-  mutable std::mutex mutex_;
-  std::map<key, message> messages_;
+  mutable std::mutex mutex_; // guards pushed_, bytes_ and lost_
+  std::map<key, pushed> pushed_;
   std::size_t bytes_ = 0;
   std::uint64_t lost_ = 0;
+  std::map<key, shown> shown_;
 };
 
 } // namespace troupe::net
