@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -70,7 +71,7 @@ struct model_price {
     const auto uncached = used.input > used.cached ? used.input - used.cached : 0;
     const double micro = static_cast<double>(uncached) * input + static_cast<double>(used.cached) * cached +
                          static_cast<double>(used.output) * output;
-    return static_cast<std::uint64_t>(micro * 1000 + 0.5);
+    return static_cast<std::uint64_t>(std::llround(micro * 1000));
   }
 };
 
