@@ -6,7 +6,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <span>
+#include <string_view>
+#include <tuple>
 
 namespace troupe::cli {
 namespace {
@@ -83,6 +86,31 @@ std::string fit(std::string_view text, std::size_t width) {
   return out.append(width - count, ' ');
 }
 
+json in_order(json snapshot) {
+  static constexpr std::string_view groups[] = {"needs_input", "running", "queued", "failed", "done"};
+  static constexpr std::string_view live[] = {"thinking", "working", "waiting"};
+  auto place = [](const json& row, const char* key, auto first, auto last) {
+    return std::find(first, last, text_of(row, key)) - first;
+  };
+  if (auto found = snapshot.find("sessions"); found != snapshot.end() && found->is_array())
+    std::stable_sort(found->begin(), found->end(), [&place](const json& a, const json& b) {
+      const auto left = place(a, "group", std::begin(groups), std::end(groups));
+      const auto right = place(b, "group", std::begin(groups), std::end(groups));
+      return left != right ? left < right : number_of(a, "started_at") > number_of(b, "started_at");
+    });
+  if (auto found = snapshot.find("agents"); found != snapshot.end() && found->is_array())
+    std::stable_sort(found->begin(), found->end(), [](const json& a, const json& b) {
+      auto key = [](const json& row) {
+        const auto state = text_of(row, "state");
+        const bool works = std::find(std::begin(live), std::end(live), state) != std::end(live);
+        const auto number = number_of(row, "number");
+        return std::tuple{number != 0, !works, number};
+      };
+      return key(a) < key(b);
+    });
+  return snapshot;
+}
+
 std::size_t row_count(const top_state& state) {
   return rows_of(state).size();
 }
@@ -117,8 +145,8 @@ std::vector<std::string> top_lines(const top_state& state, std::size_t width, st
   const auto first = state.chosen >= room ? state.chosen - room + 1 : 0;
   for (auto i = first; i < rows.size() && i < first + room; ++i) {
     const std::string mark = i == state.chosen ? "> " : "  ";
-    lines.push_back(
-        mark + (state.session.empty() ? session_line(rows[i], width - 2) : agent_line(rows[i], width - 2)));
+    const auto line = state.session.empty() ? session_line(rows[i], width) : agent_line(rows[i], width);
+    lines.push_back(fit(mark + line, width));
   }
   if (const auto question = open_question(state); question.is_object())
     lines.push_back(fit("? " + text_of(question, "message"), width));

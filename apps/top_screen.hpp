@@ -32,6 +32,10 @@ struct top_state {
 [[nodiscard]] nlohmann::json open_question(const top_state& state);
 
 // The lines of a screen; the chosen one is marked with '>' at its front.
+// The snapshot with its rows as they are shown: sessions by their group, agents that work before those that have ended, the
+// root first.
+[[nodiscard]] nlohmann::json in_order(nlohmann::json snapshot);
+
 [[nodiscard]] std::vector<std::string> top_lines(const top_state& state, std::size_t width,
                                                  std::size_t height);
 

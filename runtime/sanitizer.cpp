@@ -63,8 +63,9 @@ void stream_sanitizer::run(bool is_end, std::string& out) {
     if (count == 0)
       break;
     done += count;
-    // After an escape such as \n, as JSON has it, a new word begins.
-    before_ = count == 2 && view[0] == '\\' ? ' ' : rest[done - 1];
+    // After an escape such as \n, as JSON has it, and after a terminal's control sequence a new word begins.
+    const bool escaped = (count == 2 && view[0] == '\\') || (count > 2 && view[0] == '\x1b');
+    before_ = escaped ? ' ' : rest[done - 1];
   }
   pending_.erase(0, done);
 }

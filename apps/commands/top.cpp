@@ -115,7 +115,13 @@ std::optional<std::string> ask_line(const std::string& question) {
     const auto [width, height] = raw_terminal::size();
     const auto text = question + line;
     raw_terminal::put("\x1b[" + std::to_string(height) + ";1H" + fit(text, width) + "\x1b[?25h");
-    for (const char c : raw_terminal::typed(-1)) {
+    const auto typed = raw_terminal::typed(-1);
+    for (std::size_t i = 0; i < typed.size(); ++i) {
+      const char c = typed[i];
+      if (c == '\x1b' && i + 1 < typed.size() && typed[i + 1] == '[') {
+        i += 2; // an arrow: it neither edits nor gives up
+        continue;
+      }
       if (c == '\r' || c == '\n' || c == '\x1b' || c == '\x03') {
         raw_terminal::put("\x1b[?25l");
         return c == '\r' || c == '\n' ? std::optional{line} : std::nullopt;
@@ -135,10 +141,14 @@ class top_view {
   void refresh() {
     auto got =
         server_.get(state_.session.empty() ? "/v1/snapshot" : "/v1/snapshot?session=" + state_.session);
-    if (got)
-      state_.snapshot = std::move(*got);
-    else
+    if (got) {
+      state_.snapshot = in_order(std::move(*got));
+      if (std::exchange(lost_, false))
+        state_.note.clear();
+    } else {
       state_.note = got.failure().message;
+      lost_ = true;
+    }
     const auto rows = row_count(state_);
     state_.chosen = std::min(state_.chosen, rows == 0 ? 0 : rows - 1);
   }
@@ -193,7 +203,7 @@ class top_view {
     const auto session = chosen_session(state_);
     if (session.empty())
       return;
-    if (auto sure = ask_line("Cancel what runs in " + session + "? (y) "); sure && *sure == "y")
+    if (auto sure = ask_line("Cancel what runs in " + session + "? (y, then Enter) "); sure && *sure == "y")
       tell("cancel", json::object(), "It is being cancelled.");
   }
   void answer() {
@@ -210,6 +220,7 @@ class top_view {
          "The answer is stored.");
   }
 
+  bool lost_ = false; // the server did not answer the last time
   remote_server& server_;
   top_state state_;
 };

@@ -201,18 +201,21 @@ struct key_shape {
   std::string_view prefix;
   std::size_t rest; // bytes that follow at least
 };
-constexpr std::array shapes{key_shape{"sk-", 16},   key_shape{"AIza", 30},        key_shape{"ghp_", 20},
-                            key_shape{"gho_", 20},  key_shape{"ghu_", 20},        key_shape{"ghs_", 20},
-                            key_shape{"ghr_", 20},  key_shape{"github_pat_", 20}, key_shape{"AKIA", 16},
-                            key_shape{"ASIA", 16},  key_shape{"xoxb-", 16},       key_shape{"xoxp-", 16},
-                            key_shape{"xoxa-", 16}, key_shape{"glpat-", 16},      key_shape{"eyJ", 40}};
+constexpr std::array shapes{
+    key_shape{"sk-", 16},      key_shape{"AIza", 30},        key_shape{"ghp_", 20},
+    key_shape{"gho_", 20},     key_shape{"ghu_", 20},        key_shape{"ghs_", 20},
+    key_shape{"ghr_", 20},     key_shape{"github_pat_", 20}, key_shape{"AKIA", 16},
+    key_shape{"ASIA", 16},     key_shape{"xoxb-", 16},       key_shape{"xoxp-", 16},
+    key_shape{"xoxa-", 16},    key_shape{"glpat-", 16},      key_shape{"eyJ", 40},
+    key_shape{"sk_live_", 16}, key_shape{"sk_test_", 16},    key_shape{"rk_live_", 16},
+    key_shape{"npm_", 30},     key_shape{"hf_", 30}};
 
 // A word that is a key by its look. The shape of a JSON Web Token needs its dot, so that base64 alone is
 // none.
-bool has_key_shape(lookahead& ahead) {
+bool has_key_shape(lookahead& ahead, std::size_t from) {
   for (const auto& shape : shapes) {
     std::size_t i = 0;
-    while (i < shape.prefix.size() && ahead.at(i) == shape.prefix[i])
+    while (i < shape.prefix.size() && ahead.at(from + i) == shape.prefix[i])
       ++i;
     if (i < shape.prefix.size())
       continue;
@@ -220,9 +223,9 @@ bool has_key_shape(lookahead& ahead) {
     bool has_digit = false, has_dot = false;
     constexpr std::size_t looked_at = 200;
     auto is_part = [&](char c) { return is_alnum(c) || c == '_' || c == '-' || (is_web_token && c == '.'); };
-    for (; i < looked_at && is_part(ahead.at(i)); ++i) {
-      has_digit = has_digit || is_digit(ahead.at(i));
-      has_dot = has_dot || ahead.at(i) == '.';
+    for (; from + i < looked_at && is_part(ahead.at(from + i)); ++i) {
+      has_digit = has_digit || is_digit(ahead.at(from + i));
+      has_dot = has_dot || ahead.at(from + i) == '.';
       if (i + 1 >= shape.prefix.size() + shape.rest && has_digit && (!is_web_token || has_dot))
         return true;
     }
@@ -297,7 +300,7 @@ std::optional<std::pair<std::size_t, std::size_t>> url_password(lookahead& ahead
 }
 
 finding at_word(lookahead& ahead) {
-  if (has_key_shape(ahead))
+  if (has_key_shape(ahead, 0))
     return masked(secret_kind::token, 0);
   auto end = word_end(ahead, 0);
   if (end >= max_word || end == 0)
@@ -310,9 +313,24 @@ finding at_word(lookahead& ahead) {
   if (secret || equals(key, "bearer"))
     if (auto found = word_and_token(ahead, key, end))
       return *found;
+  // A key behind a joiner: "look_sk-…", "out-ghp_….txt".
+  for (std::size_t i = 1; i < end; ++i)
+    if (!is_alnum(ahead.at(i - 1)) && is_alnum(ahead.at(i)) && has_key_shape(ahead, i))
+      return masked(secret_kind::token, i);
   finding innocent;
   innocent.keep = end;
   return innocent;
+}
+
+// The length of a terminal's control sequence (ECMA-48, 5.4), or 0.
+std::size_t control_sequence(lookahead& ahead) {
+  constexpr std::size_t most = 32;
+  if (ahead.at(1) != '[')
+    return 0;
+  std::size_t i = 2;
+  while (i < most && ahead.at(i) >= 0x20 && ahead.at(i) <= 0x3f)
+    ++i;
+  return i < most && ahead.at(i) >= 0x40 && ahead.at(i) <= 0x7e ? i + 1 : 0;
 }
 
 } // namespace
@@ -327,6 +345,12 @@ bool is_base64_byte(char c) noexcept {
 
 finding find_secret(lookahead& ahead, char before) {
   char c = ahead.at(0);
+  if (c == '\x1b')
+    if (const auto length = control_sequence(ahead); length > 0) {
+      finding sequence;
+      sequence.keep = length;
+      return sequence;
+    }
   if (c == '-' && before != '-' && begins_pem(ahead))
     return masked(secret_kind::pem, 0, "[REDACTED_PEM]");
   if (c == ':')

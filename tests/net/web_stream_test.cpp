@@ -212,6 +212,28 @@ TEST_CASE("stored events of one session come whole and in order, of all sessions
   }
 }
 
+TEST_CASE("a cursor goes on with events as well, and the header wins over the address") {
+  web_fixture f{quick()};
+  f.engine.begin("s1");
+  std::string cursor;
+  {
+    web_socket_client ws{f, "?session=s1&events=true&after_seq=0"};
+    CHECK(ws.next("events")["events"].size() == 2);
+    f.engine.publish("s1", texts(1));
+    cursor = ws.next("delta")["cursor"].get<std::string>();
+    CHECK(cursor.ends_with("~2"));
+  }
+  f.engine.publish("s1", texts(1)); // while nobody looks
+  web_socket_client again{f, "?session=s1&events=true&after_seq=0", "Last-Event-ID: " + cursor + "\r\n"};
+  const auto events = again.next("events");
+  REQUIRE(events["events"].size() == 2);
+  CHECK(events["events"][0]["seq"] == 3);
+  CHECK(events["events"][1]["seq"] == 4);
+  // A log that is shorter than the cursor says is another one.
+  web_socket_client other{f, "?session=s1&events=true&after=zzz:1.1~900"};
+  CHECK(other.next("events")["events"][0]["seq"] == 1);
+}
+
 TEST_CASE("streamed pieces reach who follows them") {
   web_fixture f{quick()};
   f.engine.begin("s1");

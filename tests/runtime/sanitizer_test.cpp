@@ -30,6 +30,10 @@ std::string pem(const std::string& line_end) {
 std::vector<row> masked_rows() {
   return {
       {"api_key=abc123", "api_key=[REDACTED]"},
+      {"\x1b[1m" + fake("ghp_", 36) + "\x1b[0m", "\x1b[1m[REDACTED]\x1b[0m"},
+      {"x-" + fake("ghp_", 36), "x-[REDACTED]"},
+      {"look_" + fake("sk-proj-", 30), "look_[REDACTED]"},
+      {"a." + fake("npm_", 36) + " b", "a.[REDACTED] b"},
       {"Authorization: Bearer abc.def-123", "Authorization: [REDACTED]"},
       {"authorization: Basic dXNlcjpwYXNz then", "authorization: [REDACTED] then"},
       {"bearer abcdefgh12345", "bearer [REDACTED]"},

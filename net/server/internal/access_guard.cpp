@@ -97,8 +97,9 @@ std::optional<web_problem> access_guard::refuse_origin(const web_head& head) con
 std::optional<web_problem> access_guard::refuse_query(const request_target& target) {
   for (const auto& [key, value] : target.query)
     if (std::find(token_words.begin(), token_words.end(), lower(key)) != token_words.end())
-      return web_problem{400, "bad_request",
-                         "A token does not belong into a URL; send it as `Authorization: Bearer TOKEN`."};
+      return web_problem{
+          400, "bad_request",
+          "A token does not belong into a URL; send it as the scheme Bearer of the header Authorization."};
   return std::nullopt;
 }
 

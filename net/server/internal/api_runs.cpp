@@ -89,8 +89,10 @@ void reply_with(api_site& site, const std::string& id, const web_reply& reply) {
   auto v = site.runs->find(id);
   if (!v)
     return reply(no_run(id));
-  if (auto refused = refusal_of(*v))
+  if (auto refused = refusal_of(*v)) {
+    site.runs->drop(id);
     return reply(to_answer(*refused));
+  }
   auto answer = json_answer(run_text(*v, {}), 201);
   answer.headers.emplace_back("Location", "/v1/runs/" + id);
   reply(std::move(answer));

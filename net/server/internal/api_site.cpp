@@ -92,7 +92,7 @@ admission api_site::admit(web_head head) {
   if (!route.open && !may_call(head))
     return to_answer(web_problem{401,
                                  "unauthorized",
-                                 "A token is needed: `Authorization: Bearer TOKEN`.",
+                                 "A token is needed, as the scheme Bearer of the header Authorization.",
                                  {{"WWW-Authenticate", "Bearer"}}});
   if (head.method == web_method::post && head.has_body && !is_json_type(head.content_type))
     return to_answer(web_problem{415, "unsupported_media_type", "The body must be application/json."});

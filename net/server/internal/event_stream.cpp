@@ -6,6 +6,7 @@
 #include <troupe/runtime/surface.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 namespace troupe::net {
@@ -23,8 +24,35 @@ event_stream::event_stream(event_stream_options options, stream_follow first) : 
 activity_cursor event_stream::version_of(const std::string& cursor) const {
   if (!cursor.starts_with(options_.boot + ":"))
     return {};
-  return cursor_from_text(std::string_view{cursor}.substr(options_.boot.size() + 1))
-      .value_or(activity_cursor{});
+  const auto rows = std::string_view{cursor}.substr(options_.boot.size() + 1);
+  return cursor_from_text(rows.substr(0, rows.find(events_mark))).value_or(activity_cursor{});
+}
+
+// Events go on behind those that the cursor counts: of a session by seq, whatever process it was; of all sessions by
+// their place in this process's ring.
+void event_stream::begin_events(const std::string& cursor) {
+  from_cursor_ = false;
+  const auto mark = cursor.find(events_mark);
+  std::uint64_t number = 0;
+  if (mark == std::string::npos || follow_.after_seq)
+    return;
+  const auto* end = cursor.data() + cursor.size();
+  if (const auto read = std::from_chars(cursor.data() + mark + 1, end, number);
+      read.ec != std::errc{} || read.ptr != end)
+    return;
+  if (follow_.session) {
+    seq_ = number;
+    from_cursor_ = true;
+  } else if (cursor.starts_with(options_.boot + ":")) {
+    position_ = number;
+  }
+}
+
+std::string event_stream::cursor() const {
+  auto text = options_.boot + ":" + to_text(version_);
+  if (follow_.events && sent_)
+    text += events_mark + std::to_string(*sent_);
+  return text;
 }
 
 void event_stream::follow(stream_follow next) {
@@ -32,6 +60,8 @@ void event_stream::follow(stream_follow next) {
   version_ = version_of(follow_.cursor);
   position_ = 0;
   seq_ = follow_.after_seq;
+  sent_.reset();
+  begin_events(follow_.cursor);
   known_seq_ = 0;
   has_hole_ = false;
   page_at_ = {};
@@ -49,6 +79,7 @@ bool event_stream::wants_page(time_point now) const {
 
 event_stream::round event_stream::begin(time_point now) {
   round r;
+  sent_ = follow_.session || position_ == 0 ? seq_ : std::optional{position_};
   query_ = {follow_.session, follow_.agent, version_, options_.rows};
   r.changes = query_;
   if (wants_page(now)) {
@@ -77,9 +108,9 @@ void event_stream::take(const activity_changes& changes, timestamp at) {
         known_seq_ = std::max(known_seq_, row.last_seq);
   if (changes.empty())
     return;
-  auto cursor = options_.boot + ":" + to_text(version_);
-  auto text = shown_changes(changes, query_, cursor, at);
-  changes_ = stream_message{std::move(text), std::move(cursor)};
+  auto place = cursor();
+  auto text = shown_changes(changes, query_, place, at);
+  changes_ = stream_message{std::move(text), std::move(place)};
 }
 
 void event_stream::take(const recent_events& events) {
@@ -104,6 +135,11 @@ void event_stream::take(const result<event_page>& page) {
   }
   if (probing_) {
     seq_ = page->last_seq;
+    return;
+  }
+  if (std::exchange(from_cursor_, false) && page->last_seq < *seq_) {
+    seq_ = 0; // another log of the same name
+    hungry_ = true;
     return;
   }
   for (const auto& batch : page->batches)

@@ -73,6 +73,8 @@ class event_stream {
 
  private:
   [[nodiscard]] activity_cursor version_of(const std::string& cursor) const;
+  void begin_events(const std::string& cursor);
+  [[nodiscard]] std::string cursor() const;
   [[nodiscard]] bool wants_page(time_point now) const;
   [[nodiscard]] std::string events_message();
   [[nodiscard]] std::string pieces_message();
@@ -82,11 +84,13 @@ class event_stream {
   stream_follow follow_;
   activity_query query_; // of the round
   activity_cursor version_;
-  std::uint64_t position_ = 0;       // in the ring of all sessions
-  std::optional<std::uint64_t> seq_; // the last event of the session that was read; absent: not known yet
-  std::uint64_t known_seq_ = 0;      // the session's row says so
-  bool probing_ = false;             // the page asks where the session stands
-  bool has_hole_ = false;            // the store cannot give what follows
+  std::uint64_t position_ = 0;        // in the ring of all sessions
+  std::optional<std::uint64_t> seq_;  // the last event of the session that was read; absent: not known yet
+  std::uint64_t known_seq_ = 0;       // the session's row says so
+  std::optional<std::uint64_t> sent_; // seq_ or position_ when the round began: all up to it was sent
+  bool from_cursor_ = false;          // seq_ is what a cursor said; the log may be another one
+  bool probing_ = false;              // the page asks where the session stands
+  bool has_hole_ = false;             // the store cannot give what follows
   time_point page_at_{};
   time_point vitals_at_{};
   bool began_ = false;

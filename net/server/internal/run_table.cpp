@@ -145,6 +145,16 @@ void run_table::when_begun(const std::string& id, std::function<void()> done) {
   done();
 }
 
+void run_table::drop(const std::string& id) {
+  std::lock_guard lock{mutex_};
+  auto found = runs_.find(id);
+  if (found == runs_.end() || !found->second.ended)
+    return;
+  ended_bytes_ -= found->second.bytes;
+  std::erase(ended_, id);
+  runs_.erase(found);
+}
+
 bool run_table::end_unbegun(std::string_view id, outcome how) {
   std::shared_ptr<run_feed> feed;
   {

@@ -73,6 +73,9 @@ class run_table : public std::enable_shared_from_this<run_table> {
   // comes.
   bool end_unbegun(std::string_view id, outcome how);
 
+  // Forgets a run that was refused: its answer has said so.
+  void drop(const std::string& id);
+
   // Drops what waits, without calling it.
   void drop_waiting();
 

@@ -134,8 +134,11 @@ result<stream_follow> follow_of_query(const request_target& target, std::string_
     if (auto set = set_query(f, key, value); !set)
       return set.failure();
   // A client that reconnects says the newer place in the header; its address is the old one.
-  if (!last_event_id.empty())
+  if (!last_event_id.empty()) {
     f.cursor = last_event_id;
+    if (last_event_id.find(events_mark) != std::string_view::npos)
+      f.after_seq.reset();
+  }
   return checked(std::move(f));
 }
 

@@ -17,6 +17,9 @@
 
 namespace troupe::net {
 
+// In a cursor, before the count of events: "boot:rows.removals~events".
+inline constexpr char events_mark = '~';
+
 struct stream_follow {
   std::optional<session_id> session{}; // also its agents
   std::optional<agent_number> agent{}; // also its items

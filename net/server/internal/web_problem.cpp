@@ -27,6 +27,7 @@ unsigned http_status(errc code) noexcept {
   case errc::name_clash:
   case errc::needs_input:
   case errc::fenced:
+  case errc::interrupted: // it has to be resumed first
   case errc::cancelled:
     return 409;
   case errc::too_large:
