@@ -48,14 +48,19 @@ class raw_connection {
     return connected_ &&
            ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
   }
-  // Reads until an event of the stream has come, at most `most` bytes.
+  // Reads about one message of the stream, at most `most` bytes.
   std::size_t read_event(std::size_t most) const {
-    char byte = 0;
+    std::vector<char> buffer(64 * 1024);
     std::size_t taken = 0;
-    for (char before = 0; taken < most && ::recv(socket_, &byte, 1, MSG_DONTWAIT) == 1;
-         before = byte, ++taken)
-      if (byte == '\n' && before == '\n')
+    while (taken < most) {
+      const auto got = ::recv(socket_, buffer.data(), buffer.size(), MSG_DONTWAIT);
+      if (got <= 0)
         break;
+      taken += static_cast<std::size_t>(got);
+      if (std::string_view{buffer.data(), static_cast<std::size_t>(got)}.find("\n\n") !=
+          std::string_view::npos)
+        break;
+    }
     return taken;
   }
 
@@ -175,8 +180,12 @@ int run_follow(const follow_options& options) {
   std::uint64_t events = 0;
   bool ok = true;
   for (std::uint32_t pair = 0; pair < options.pairs; ++pair) {
-    const auto a = run_once(options, false);
-    const auto b = run_once(options, true);
+    // Each is the first of its pair in turn: a later run finds another heap.
+    const bool followed_first = pair % 2 == 1;
+    auto first = run_once(options, followed_first);
+    auto second = run_once(options, !followed_first);
+    const auto& a = followed_first ? second : first;
+    const auto& b = followed_first ? first : second;
     ok = ok && a.ok && b.ok;
     events = b.events;
     alone.push_back(a.cpu);

@@ -21,6 +21,8 @@ namespace http = boost::beast::http;
 
 namespace {
 
+constexpr int send_buffer_bytes = 64 * 1024;
+
 constexpr std::size_t max_lingering_bytes = 256 * 1024;
 constexpr std::chrono::milliseconds linger_time{2'000};
 
@@ -66,6 +68,8 @@ void web_connection::start() {
     return close_now();
   local_ = text_of(local.address());
   socket_.set_option(asio::ip::tcp::no_delay{true}, failed);
+  // What a reader does not take waits here, so this is also how far ahead of a slow one a stream works.
+  socket_.set_option(asio::socket_base::send_buffer_size{send_buffer_bytes}, failed);
   // The server may have begun to close before this connection stood in its list.
   close_after_ = core_->is_closing();
   wait_for_request();
