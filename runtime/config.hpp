@@ -11,6 +11,7 @@
 #include <troupe/runtime/definition.hpp>
 #include <troupe/runtime/load_issue.hpp>
 #include <troupe/runtime/policy.hpp>
+#include <troupe/runtime/sandbox_options.hpp>
 #include <troupe/runtime/stores/open_store.hpp>
 
 #include <nlohmann/json.hpp>
@@ -25,12 +26,16 @@
 
 namespace troupe {
 
-enum class sandbox_backend : std::uint8_t { none, bubblewrap };
-
 struct sandbox_config {
   sandbox_backend backend = sandbox_backend::none;
   std::string workspace = "."; // folder of the file tools and of the sandbox; relative to the config file
   bool network = false;
+  sandbox_limits limits{};
+};
+
+// Of the tool fetch_url.
+struct fetch_config {
+  std::vector<std::string> private_hosts; // that may have addresses which are not public
 };
 
 struct session_config {
@@ -67,6 +72,8 @@ struct config {
   std::optional<double> temperature;
   std::optional<std::vector<tool_ref>> tools; // absent: the file tools and todo
   std::vector<std::string> skills;
+  // Where skills are looked for; relative to the config file, "~/" is the home folder.
+  std::vector<std::string> skill_folders = {"skills", ".agents/skills", "~/.agents/skills"};
   bool use_sandbox = false;
   nlohmann::json output_schema;
 
@@ -76,6 +83,7 @@ struct config {
   std::string agents_folder =
       "agents"; // files of agents that invoke_agent reaches; relative to the config file
   sandbox_config sandbox;
+  fetch_config fetch;
   nlohmann::json mcp_servers; // as in the file: name → settings; null when there are none
   std::vector<policy_rule> policy;
   policy_decision policy_default = policy_decision::allow;

@@ -9,6 +9,7 @@
 #include <troupe/embed/internal/runtime_telemetry.hpp>
 #include <troupe/embed/runtime.hpp>
 #include <troupe/net/io_pool.hpp>
+#include <troupe/net/sandbox/sandbox.hpp>
 #include <troupe/runtime/profile_builder.hpp>
 #include <troupe/runtime/registry.hpp>
 
@@ -56,6 +57,7 @@ class runtime_core {
 
  private:
   void add_tools();
+  void add_tool(tool_ptr tool);
   void begin_telemetry(telemetry_plan plan);
   [[nodiscard]] traced_model traced(const std::string& id);
 
@@ -65,11 +67,13 @@ class runtime_core {
   std::map<std::string, std::string> descriptions_; // of models, by id
   std::map<std::string, traced_model> traced_;      // likewise
   std::map<std::string, tool_ptr> tools_;
+  skill_map skills_;
   std::map<std::string, agent> agents_;
   std::map<session_id, std::function<void(std::shared_ptr<run_feed>)>> woken_;
 
   net::io_pool io_;
   model_client client_;
+  std::unique_ptr<net::command_sandbox> sandbox_; // null: none
   std::unique_ptr<dispatcher> dispatcher_;
   std::unique_ptr<actors::actor_engine> engine_;
   std::unique_ptr<runtime_telemetry> telemetry_; // null: none
