@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/runtime/agent_file.hpp>
 #include <troupe/runtime/internal/agent_keys.hpp>
+#include <troupe/runtime/internal/mcp_keys.hpp>
 #include <troupe/runtime/json_text.hpp>
 #include <troupe/runtime/tool_names.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace troupe::internal {
 
@@ -33,11 +35,9 @@ void read_tools(yaml_reader& reader, const yaml_value& in, agent_draft& draft) {
 }
 
 void read_servers(yaml_reader& reader, const yaml_value& in, agent_draft& draft) {
-  if (!in.node.is_map())
-    return reader.wrong_type(in, "a map from the name of a server to its settings");
-  if (!draft.definition.mcp_servers.is_null())
+  if (std::exchange(draft.has_servers, true))
     return reader.error(in, "mcp_servers and mcpServers are the same key; write one of them.");
-  draft.definition.mcp_servers = to_json(in.node);
+  read_mcp_servers(reader, in, true, draft.definition.mcp_servers);
 }
 
 void read_card(yaml_reader& reader, const yaml_value& in, agent_draft& draft) {
