@@ -54,7 +54,8 @@ void find_headers(const json& schema, std::vector<std::string>& path, std::vecto
 tool_annotations read_annotations(const json& listed, const mcp_server_spec& spec) {
   const auto& hints = member_of(listed, "annotations");
   tool_annotations out;
-  out.timeout = spec.max_call_time;
+  // Ours is the first to end a call; it may have to start the server.
+  out.timeout = spec.max_call_time + spec.startup_timeout;
   const bool reads = flag_of(hints, "readOnlyHint", false);
   // Whether a call may run twice is only believed of a server that is trusted; a warning costs nothing to believe.
   out.read_only = spec.trust && reads;
