@@ -31,7 +31,7 @@ void mcp_calls::start(std::shared_ptr<mcp_connection> on, mcp_call_request reque
   c->done = std::move(done);
   post([c](mcp_calls& self) {
     self.watch(c);
-    if (c->done)
+    if (!c->context->stop.stop_requested())
       self.send(c);
   });
 }
@@ -199,7 +199,7 @@ void mcp_calls::resume(std::shared_ptr<tool_context> context, std::function<void
     if (c->early)
       return self.finish(c, *std::exchange(c->early, std::nullopt));
     self.watch(c);
-    if (!c->done)
+    if (c->context->stop.stop_requested())
       return;
     if (!c->questions.empty())
       return self.present(c);

@@ -296,6 +296,9 @@ void mcp_connection::end(error why, bool tell) {
   ended_ = why;
   probe_timer_.reset();
   transport_.reset();
+  // First, so that who hears of a lost request finds the connection gone.
+  if (tell && options_.on_closed)
+    options_.on_closed(why);
   auto open = std::exchange(pending_, {});
   for (auto& [id, p] : open) {
     p.idle.reset();
@@ -303,9 +306,7 @@ void mcp_connection::end(error why, bool tell) {
     if (p.request.done)
       p.request.done(why);
   }
-  opened(why);
-  if (tell && options_.on_closed)
-    options_.on_closed(std::move(why));
+  opened(std::move(why));
 }
 
 void mcp_connection::take(rpc_response response) {
