@@ -39,8 +39,6 @@ std::vector<std::string> missing_parts(const config& c) {
   std::vector<std::string> missing;
   if (c.sandbox.backend != sandbox_backend::none)
     missing.emplace_back("sandbox.backend: there is no sandbox in this version; leave it out.");
-  if (!c.mcp_servers.is_null() && !c.mcp_servers.empty())
-    missing.emplace_back("mcp_servers: there are no MCP servers in this version; leave them out.");
   if (!c.skills.empty())
     missing.emplace_back("skills: there are no skills in this version; leave them out.");
   auto sandboxed = [](const subagent_spec& child) { return child.use_sandbox; };
@@ -142,6 +140,10 @@ result<setup> from_file(const std::string& path, const setup_options& options) {
   auto agents = folder / loaded.value.agents_folder;
   if (fs::is_directory(agents))
     s.runtime.agents_folder = agents;
+  s.runtime.mcp_servers = loaded.value.mcp_servers;
+  for (auto& server : s.runtime.mcp_servers)
+    if (!server.cwd.empty() && fs::path{server.cwd}.is_relative())
+      server.cwd = (folder / server.cwd).string();
   s.runtime.telemetry = telemetry_of(loaded.value.telemetry, folder);
   s.listen = loaded.value.server.listen;
   s.token_file = loaded.value.server.token_file;
@@ -181,6 +183,7 @@ result<deep_agent> root_from_agent_file(const setup& s, const std::string& name)
     root.limits = d.limits;
     root.policy = s.root.policy;
     root.run = s.root.run;
+    root.mcp_servers = d.mcp_servers;
     return root;
   }
   return error{errc::unknown_agent, "There is no agent '" + name + "'." + did_you_mean(name, names) +

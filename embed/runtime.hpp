@@ -14,6 +14,7 @@
 #include <troupe/runtime/definition.hpp>
 #include <troupe/runtime/hooks.hpp>
 #include <troupe/runtime/log.hpp>
+#include <troupe/runtime/mcp_server_spec.hpp>
 #include <troupe/runtime/policy.hpp>
 #include <troupe/runtime/ports/engine.hpp>
 #include <troupe/runtime/ports/session_store.hpp>
@@ -60,6 +61,8 @@ struct runtime_options {
   std::filesystem::path record{}; // folder that keeps the exchanges with models, without secrets; empty: none
   std::filesystem::path replay{}; // folder of such a recording, which answers instead of the models' services
   bool proxy_from_environment = true; // https_proxy, http_proxy, all_proxy and no_proxy count
+  // Their tools are mcp_<name>_<tool>: the root gets all, unless its list names some; see docs/mcp.md.
+  std::vector<mcp_server_spec> mcp_servers{};
   telemetry_options
       telemetry{}; // spans and metrics go nowhere unless an endpoint is set; see docs/telemetry.md
 };
@@ -82,6 +85,7 @@ struct deep_agent {
   compaction_rule compaction{}; // when a long conversation is summed up; never by default
   std::vector<policy_rule> policy{};
   std::shared_ptr<const hooks> before_and_after{};
+  std::vector<mcp_server_spec> mcp_servers{}; // of its own: each of its sessions starts them, and ends them
 };
 
 struct run_options {

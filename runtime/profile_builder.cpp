@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/runtime/internal/agent_offers.hpp>
 #include <troupe/runtime/internal/prompt_text.hpp>
 #include <troupe/runtime/profile_builder.hpp>
 #include <troupe/runtime/tool_names.hpp>
@@ -211,8 +212,29 @@ class root_builder {
     return found;
   }
 
+  // Each instance of the agent has these servers for itself.
+  void add_own_servers(profile_draft& draft, const std::vector<mcp_server_spec>& servers,
+                       std::vector<tool_ref>& tools) {
+    for (const auto& server : servers) {
+      if (!environment_.make_source) {
+        draft.fail(errc::bad_definition, "mcp_servers: there is nothing here that starts MCP servers.");
+        return;
+      }
+      auto made = environment_.make_source(server);
+      if (!made)
+        return draft.fail(made.failure().code, made.failure().message);
+      draft.profile.offers.push_back({nullptr, *std::move(made), {}});
+      std::erase_if(tools, [&](const tool_ref& ref) {
+        return !ref.tool() && ref.name() != "mcp_*" && internal::may_offer(server.name, ref.name());
+      });
+    }
+  }
+
   void collect_tools() {
     auto tools = spec_.tools;
+    add_own_servers(draft_, spec_.mcp_servers, tools);
+    root_offers_ = internal::choose_offers(tools, environment_.sources, true);
+    draft_.profile.offers.insert(draft_.profile.offers.end(), root_offers_.begin(), root_offers_.end());
     if (take_request_input(tools))
       add_request_input(draft_);
     for (const auto& tool : resolve(tools, environment_.tools, "")) {
@@ -297,7 +319,14 @@ class root_builder {
   void add_spawn() {
     const auto& config = *spec_.spawn;
     auto pool = root_tools_;
-    for (const auto& tool : resolve(config.tools, environment_.tools, "spawn: "))
+    auto listed = config.tools;
+    // Tools of the root's offers come into the pool when they are known; others cannot be had by spawned agents alone.
+    for (const auto& offer : internal::choose_offers(listed, environment_.sources, false))
+      if (std::none_of(root_offers_.begin(), root_offers_.end(),
+                       [&](const tool_offer& has) { return has.shared == offer.shared; }))
+        warnings_.push_back("spawn: the root has no tools of MCP server '" + offer.shared->name() +
+                            "', so spawned agents have none either.");
+    for (const auto& tool : resolve(listed, environment_.tools, "spawn: "))
       pool.emplace(tool->name, tool);
     std::erase_if(pool, [](const auto& entry) { return is_one_of(never_spawned, entry.first); });
     delegates_.may_spawn = true;
@@ -312,7 +341,7 @@ class root_builder {
     if (!config.allowed_tools.empty()) {
       auto selection = select_tools(config.allowed_tools, available);
       for (const auto& name : selection.unmatched)
-        if (!is_wildcard(name))
+        if (!is_wildcard(name) && !internal::may_offer(environment_.sources, name))
           draft_.fail(errc::unknown_tool, "spawn: allowed_tools names '" + name +
                                               "', which is not among the tools: " + list_names(available) +
                                               ".");
@@ -383,6 +412,7 @@ class root_builder {
     auto declared = d;
     if (declared.tools && take_request_input(*declared.tools))
       add_request_input(child);
+    add_offers(child, declared);
     for (const auto& tool : child_tools(declared))
       child.add_function(tool);
     add_schemas(child, d);
@@ -393,6 +423,15 @@ class root_builder {
     if (draft_.fault())
       return nullptr;
     return child.finish(instruct(child, d));
+  }
+
+  // Without a list of tools a child has what the root has.
+  void add_offers(profile_draft& child, agent_definition& d) {
+    std::vector<tool_ref> none;
+    add_own_servers(child, d.mcp_servers, d.tools ? *d.tools : none);
+    const auto shared =
+        d.tools ? internal::choose_offers(*d.tools, environment_.sources, false) : root_offers_;
+    child.profile.offers.insert(child.profile.offers.end(), shared.begin(), shared.end());
   }
 
   // The system text. What only a call can fill in is left to it (agent_profile::instruction).
@@ -459,6 +498,7 @@ class root_builder {
   profile_draft draft_;
   delegation delegates_;
   std::map<std::string, tool_ptr> root_tools_;
+  std::vector<tool_offer> root_offers_;
   std::vector<std::string> warnings_;
   std::vector<std::string> skipped_;
 };

@@ -5,6 +5,7 @@
 
 #include <troupe/actors/engine.hpp>
 #include <troupe/embed/internal/dispatcher.hpp>
+#include <troupe/embed/internal/mcp_servers.hpp>
 #include <troupe/embed/internal/model_client.hpp>
 #include <troupe/embed/internal/runtime_telemetry.hpp>
 #include <troupe/embed/runtime.hpp>
@@ -70,6 +71,8 @@ class runtime_core {
 
   net::io_pool io_;
   model_client client_;
+  mcp_servers mcp_;
+  std::vector<std::shared_ptr<tool_source>> sources_; // of the configured MCP servers
   std::unique_ptr<dispatcher> dispatcher_;
   std::unique_ptr<actors::actor_engine> engine_;
   std::unique_ptr<runtime_telemetry> telemetry_; // null: none

@@ -123,6 +123,8 @@ void mcp_calls::take_round(const call_ptr& c, mcp_input_round round) {
                                 to->responses[key] = mcp_elicitation_answer(answer, schema);
                             }});
   }
+  if (c->unanswered)
+    decline(c);
   if (!c->questions.empty())
     return present(c);
   if (!round.requests.empty())
@@ -147,8 +149,15 @@ void mcp_calls::take_question(const call_ptr& c, mcp_counter_request asked) {
                                              schema = std::move(schema)](const tool_answer& answer) {
                             respond(mcp_elicitation_answer(answer, schema));
                           }});
+  if (c->unanswered)
+    return decline(c);
   if (c->done)
     present(c);
+}
+
+void mcp_calls::decline(const call_ptr& c) {
+  for (auto& open : std::exchange(c->questions, {}))
+    open.answered(tool_answer{});
 }
 
 // Asks the first open question. Until the answer comes the server's clocks stand still.
@@ -191,10 +200,14 @@ void mcp_calls::resume(std::shared_ptr<tool_context> context, std::function<void
     c->wait.reset();
     c->context = context;
     c->done = done;
+    // Without a value the runtime is not asked again.
+    c->unanswered = !context->answer || !context->answer->value;
+    if (c->unanswered)
+      self.decline(c);
     if (!c->questions.empty()) {
       auto asked = std::move(c->questions.front());
       c->questions.pop_front();
-      asked.answered(context->answer.value_or(tool_answer{}));
+      asked.answered(*context->answer);
     }
     if (c->early)
       return self.finish(c, *std::exchange(c->early, std::nullopt));
@@ -211,8 +224,7 @@ void mcp_calls::resume(std::shared_ptr<tool_context> context, std::function<void
 
 void mcp_calls::give_up(const call_ptr& c) {
   parked_.erase(c->key);
-  for (auto& open : std::exchange(c->questions, {}))
-    open.answered(tool_answer{});
+  decline(c);
   if (c->id != 0)
     c->connection->cancel(std::exchange(c->id, 0), "The caller does not wait any more.");
   c->wait.reset();

@@ -78,6 +78,7 @@ class mcp_calls : public std::enable_shared_from_this<mcp_calls> {
     nlohmann::json responses = nlohmann::json::object();
     std::optional<std::string> state;
     std::deque<question> questions;
+    bool unanswered = false;          // nobody answers: what is asked from now on is declined
     std::optional<tool_result> early; // the result that came while the user was asked
     std::unique_ptr<timer_handle> wait;
     std::unique_ptr<std::stop_callback<std::function<void()>>> on_stop;
@@ -91,6 +92,7 @@ class mcp_calls : public std::enable_shared_from_this<mcp_calls> {
   void take_round(const call_ptr& c, mcp_input_round round);
   void take_question(const call_ptr& c, mcp_counter_request asked);
   void present(const call_ptr& c);
+  void decline(const call_ptr& c);
   void give_up(const call_ptr& c);
   void finish(const call_ptr& c, tool_result result);
   [[nodiscard]] tool_result failure_of(const error& why) const;
