@@ -216,17 +216,16 @@ class root_builder {
   void add_own_servers(profile_draft& draft, const std::vector<mcp_server_spec>& servers,
                        std::vector<tool_ref>& tools) {
     for (const auto& server : servers) {
-      if (!environment_.make_source) {
-        draft.fail(errc::bad_definition, "mcp_servers: there is nothing here that starts MCP servers.");
-        return;
-      }
+      std::erase_if(tools, [&](const tool_ref& ref) {
+        return !ref.tool() && ref.name() != "mcp_*" && internal::may_offer(server.name, ref.name());
+      });
+      if (!environment_.make_source)
+        return draft.fail(errc::bad_definition,
+                          "mcp_servers: there is nothing here that starts MCP servers.");
       auto made = environment_.make_source(server);
       if (!made)
         return draft.fail(made.failure().code, made.failure().message);
       draft.profile.offers.push_back({nullptr, *std::move(made), {}});
-      std::erase_if(tools, [&](const tool_ref& ref) {
-        return !ref.tool() && ref.name() != "mcp_*" && internal::may_offer(server.name, ref.name());
-      });
     }
   }
 
