@@ -275,6 +275,10 @@ std::vector<tool_ptr> runtime::tools() const {
   return all;
 }
 
+std::vector<std::shared_ptr<tool_source>> runtime::tool_sources() const {
+  return core_->sources();
+}
+
 engine& runtime::engine() noexcept {
   return core_->to();
 }

@@ -18,6 +18,7 @@
 #include <troupe/runtime/policy.hpp>
 #include <troupe/runtime/ports/engine.hpp>
 #include <troupe/runtime/ports/session_store.hpp>
+#include <troupe/runtime/ports/tool_source.hpp>
 #include <troupe/runtime/stores/open_store.hpp>
 #include <troupe/runtime/telemetry/telemetry_options.hpp>
 
@@ -164,6 +165,8 @@ class runtime {
   // What is known by name: catalogue id → description, and tools.
   [[nodiscard]] std::map<std::string, std::string> models() const;
   [[nodiscard]] std::vector<tool_ptr> tools() const;
+  // The MCP servers of the options. One that is held beyond the runtime is closed.
+  [[nodiscard]] std::vector<std::shared_ptr<tool_source>> tool_sources() const;
 
   // The port for servers and for programs of several sessions.
   [[nodiscard]] troupe::engine& engine() noexcept;

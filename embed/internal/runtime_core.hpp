@@ -34,6 +34,7 @@ class runtime_core {
                  const model_spec& limits);
   [[nodiscard]] build_environment environment(const std::vector<std::string>& reserved);
   [[nodiscard]] std::map<std::string, std::string> models();
+  [[nodiscard]] std::vector<std::shared_ptr<tool_source>> sources() const { return sources_; }
 
   // Keeps what can be resumed by name; a later agent of the same name takes its place.
   void add_agent(const agent& made);

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "support/mcp_calls.hpp"
 #include "support/test_server.hpp"
 #include <poll.h>
 #include <sys/syscall.h>
@@ -51,51 +52,6 @@ while IFS= read -r line; do
   esac
 done
 )sh";
-
-template <class T>
-T got(std::promise<T>& promise) {
-  auto future = promise.get_future();
-  REQUIRE(future.wait_for(30s) == std::future_status::ready);
-  return future.get();
-}
-
-std::vector<tool_ptr> opened(tool_source& source) {
-  auto done = std::make_shared<std::promise<result<std::vector<tool_ptr>>>>();
-  source.open([done](auto tools) { done->set_value(std::move(tools)); });
-  auto tools = got(*done);
-  REQUIRE_MESSAGE(tools, (tools ? "" : tools.failure().message));
-  return *std::move(tools);
-}
-
-error refused(tool_source& source) {
-  auto done = std::make_shared<std::promise<result<std::vector<tool_ptr>>>>();
-  source.open([done](auto tools) { done->set_value(std::move(tools)); });
-  auto tools = got(*done);
-  REQUIRE_FALSE(tools);
-  return tools.failure();
-}
-
-std::shared_ptr<std::promise<tool_result>> begun(const std::vector<tool_ptr>& tools, const std::string& name,
-                                                 json arguments = json::object(), std::stop_token stop = {}) {
-  static std::atomic<int> calls{0};
-  auto done = std::make_shared<std::promise<tool_result>>();
-  auto context = std::make_shared<tool_context>();
-  context->call = call_id{"c" + std::to_string(++calls)};
-  context->stop = std::move(stop);
-  for (const auto& tool : tools)
-    if (tool->name == name) {
-      tool->start(std::make_shared<const json>(std::move(arguments)), context,
-                  [done](tool_result r) { done->set_value(std::move(r)); });
-      return done;
-    }
-  FAIL("there is no tool " << name);
-  return done;
-}
-
-tool_result called(const std::vector<tool_ptr>& tools, const std::string& name,
-                   json arguments = json::object()) {
-  return got(*begun(tools, name, std::move(arguments)));
-}
 
 // True once the process has ended.
 bool wait_gone(int pid) {
