@@ -79,6 +79,8 @@ bool falls_back_on(errc code) {
 
 void agent::call_model() {
   compacting_ = 0;
+  if (!tools_are_known())
+    return;
   if (!bind(profile_->model))
     return queue(input::model_failed{
         {errc::unknown_model, "There is no model '" + profile_->model + "'.", false, {}}});
@@ -115,6 +117,9 @@ bool agent::bind(const std::string& model) {
 }
 
 void agent::begin_call(std::shared_ptr<model_request> request) {
+  request->session = context_->session.str();
+  request->agent_instance = origin_->agent.str();
+  request->hops = hops_;
   request_ = std::move(request);
   call_began_ = actor_time(this);
   tried_.clear();

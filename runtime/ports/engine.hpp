@@ -50,6 +50,7 @@ struct run_request {
   std::string user = "local";          // whose `user:` keys a new session has
   std::string app{};                   // likewise
   bool take_over = false;              // from another process that has the session open
+  std::uint32_t hops = 0;              // agents of other programs that stand above the run
   std::vector<given_answer> answers{}; // to questions of the run that is resumed
 };
 
