@@ -159,7 +159,25 @@ result<setup> from_file(const std::string& path, const setup_options& options) {
   return s;
 }
 
-// An agent of a file as the root: with its own instruction, tools, model and limits, and no subagents.
+deep_agent root_from(const agent_definition& d, const setup& s) {
+  deep_agent root;
+  root.name = d.name;
+  std::replace(root.name.begin(), root.name.end(), '-', '_');
+  root.description = d.description;
+  root.instruction = d.instruction;
+  root.model = d.model.empty() ? s.root.model : d.model;
+  root.tools = d.tools ? *d.tools : s.root.tools;
+  root.thinking = d.thinking;
+  root.temperature = d.temperature;
+  root.output_schema = d.output_schema;
+  root.limits = d.limits;
+  root.policy = s.root.policy;
+  root.run = s.root.run;
+  root.mcp_servers = d.mcp_servers;
+  return root;
+}
+
+// An agent as the root: with its own instruction, tools, model and limits, and no subagents.
 result<deep_agent> root_from_agent_file(const setup& s, const std::string& name) {
   auto loaded = load_agent_folder(s.runtime.agents_folder, definition_origin::project);
   std::vector<std::string> names{s.root.name};
@@ -170,27 +188,37 @@ result<deep_agent> root_from_agent_file(const setup& s, const std::string& name)
     if (d.kind != agent_kind::local)
       return error{errc::unknown_agent, "Agent '" + name + "' is " + std::string{to_string(d.kind)} +
                                             " and cannot be the root agent."};
-    deep_agent root;
-    root.name = d.name;
-    std::replace(root.name.begin(), root.name.end(), '-', '_');
-    root.description = d.description;
-    root.instruction = d.instruction;
-    root.model = d.model.empty() ? s.root.model : d.model;
-    root.tools = d.tools ? *d.tools : s.root.tools;
-    root.thinking = d.thinking;
-    root.temperature = d.temperature;
-    root.output_schema = d.output_schema;
-    root.limits = d.limits;
-    root.policy = s.root.policy;
-    root.run = s.root.run;
-    root.mcp_servers = d.mcp_servers;
-    return root;
+    return root_from(d, s);
   }
   return error{errc::unknown_agent, "There is no agent '" + name + "'." + did_you_mean(name, names) +
                                         " Agents: " + list_names(names) + "."};
 }
 
 } // namespace
+
+std::vector<deep_agent> served_agents(const setup& prepared) {
+  std::vector<deep_agent> served{prepared.root};
+  std::vector<std::string> names{prepared.root.name};
+  const auto add = [&](const agent_definition& d) {
+    auto root = root_from(d, prepared);
+    if (root.description.empty())
+      root.description = d.goal;
+    if (root.instruction.empty())
+      root.instruction = "You are " + d.name + ". Your goal: " + d.goal;
+    if (std::find(names.begin(), names.end(), root.name) != names.end())
+      return;
+    names.push_back(root.name);
+    served.push_back(std::move(root));
+  };
+  for (const auto& child : prepared.root.subagents)
+    add(to_definition(child));
+  if (!prepared.runtime.agents_folder.empty())
+    for (const auto& d :
+         load_agent_folder(prepared.runtime.agents_folder, definition_origin::project).definitions)
+      if (d.kind == agent_kind::local)
+        add(d);
+  return served;
+}
 
 result<setup> make_setup(const setup_options& options) {
   setup s;

@@ -128,6 +128,7 @@ class agent {
  private:
   friend class runtime;
   friend class server;
+  friend class mcp_server;
   [[nodiscard]] troupe::run start(content_ptr message, run_options options) const;
   std::weak_ptr<runtime_core> core_;
   agent_profile_ptr profile_;
@@ -176,6 +177,7 @@ class runtime {
 
  private:
   friend class server;
+  friend class mcp_server;
   std::shared_ptr<runtime_core> core_;
 };
 

@@ -3,6 +3,7 @@
 #include <troupe/runtime/internal/prompt_text.hpp>
 #include <troupe/runtime/internal/spawn_tool.hpp>
 #include <troupe/runtime/profile_builder.hpp>
+#include <troupe/runtime/profile_extension.hpp>
 #include <troupe/runtime/tool_names.hpp>
 
 #include <algorithm>
@@ -98,6 +99,8 @@ class profile_draft {
     for (const auto& d : declarations_)
       if (d.name == "finish_task")
         grace->tools.push_back(d);
+    if (!profile.offers.empty())
+      profile.extended = std::make_shared<profile_extensions>();
     profile.head = std::move(head);
     profile.grace_head = std::move(grace);
     return std::make_shared<const agent_profile>(std::move(profile));

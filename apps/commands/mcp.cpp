@@ -1,11 +1,15 @@
-// troupe mcp: what the configured MCP servers offer.
+// troupe mcp: agents as an MCP server on stdin and stdout; troupe mcp list: what the configured MCP servers offer.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/embed/mcp_server.hpp>
 #include <troupe/runtime/surface.hpp>
 #include <troupe/troupe.hpp>
 
 #include <CLI/App.hpp>
 
+#include <array>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <future>
 #include <memory>
@@ -14,12 +18,18 @@
 
 #include "commands/commands.hpp"
 #include "exit_code.hpp"
+#include "line_output.hpp"
 #include "log_file.hpp"
 #include "run_view.hpp"
 #include "setup.hpp"
+#include <poll.h>
+#include <unistd.h>
 
 namespace troupe::cli {
 namespace {
+
+constexpr std::size_t max_line_bytes = std::size_t{16} << 20;
+constexpr std::size_t max_waiting_bytes = std::size_t{64} << 20; // that the client has not read
 
 struct mcp_arguments {
   setup_options setup;
@@ -64,17 +74,101 @@ int list_servers(const mcp_arguments& arguments) {
   return sound ? exit_completed : exit_failed;
 }
 
+// The end of the work: a signal, or a client that does not read.
+class stop_pipe {
+ public:
+  stop_pipe() {
+    if (pipe(fds_.data()) != 0)
+      throw config_error{{errc::internal, "There is no pipe to be had."}};
+  }
+  ~stop_pipe() {
+    close(fds_[0]);
+    close(fds_[1]);
+  }
+  stop_pipe(const stop_pipe&) = delete;
+  stop_pipe& operator=(const stop_pipe&) = delete;
+
+  void stop() const { static_cast<void>(!write(fds_[1], "x", 1)); }
+  [[nodiscard]] int fd() const noexcept { return fds_[0]; }
+
+ private:
+  std::array<int, 2> fds_{-1, -1};
+};
+
+// Takes lines from stdin until its end, or until the work is to end. False when a line is too long.
+bool read_lines(const stop_pipe& stop, mcp_server& server) {
+  std::array<char, 65'536> buffer{};
+  for (;;) {
+    std::array<pollfd, 2> wait{pollfd{STDIN_FILENO, POLLIN, 0}, pollfd{stop.fd(), POLLIN, 0}};
+    if (poll(wait.data(), wait.size(), -1) < 0) {
+      if (errno == EINTR)
+        continue;
+      return true;
+    }
+    if (wait[1].revents != 0)
+      return true;
+    const auto size = read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (size < 0 && errno == EINTR)
+      continue;
+    if (size <= 0)
+      return true;
+    if (!server.feed({buffer.data(), static_cast<std::size_t>(size)}))
+      return false;
+  }
+}
+
+int serve(const mcp_arguments& arguments, interrupt& signals) {
+  std::signal(SIGPIPE, SIG_IGN);
+  auto prepared = prepare(arguments.setup);
+  prepared.runtime.log = make_log(arguments.log_file);
+  prepared.runtime.at_shutdown = prepared.durable ? shutdown_mode::suspend : shutdown_mode::cancel;
+  auto declared = served_agents(prepared);
+  mcp_server_options options;
+  options.version = TROUPE_VERSION;
+  options.max_message_bytes = max_line_bytes;
+  options.busy = prepared.busy;
+  options.background = prepared.background;
+  options.question_timeout = prepared.question_timeout;
+  const stop_pipe stop;
+  line_output output{STDOUT_FILENO, max_waiting_bytes, [&stop] { stop.stop(); }};
+  options.write = [&output](std::string message) { output.write(std::move(message)); };
+  runtime rt{std::move(prepared.runtime)};
+  for (auto& one : declared) {
+    options.agents.push_back(rt.create_deep_agent(std::move(one)));
+    tell_about(options.agents.back());
+  }
+  mcp_server server{rt, std::move(options)};
+  signals.on_signal([&stop] { stop.stop(); });
+  const bool sound = read_lines(stop, server);
+  server.close();
+  signals.on_signal(nullptr);
+  if (!sound)
+    print_line(stderr, "The client sent a line of more than " + std::to_string(max_line_bytes) + " bytes.");
+  return sound ? exit_completed : exit_failed;
+}
+
 } // namespace
 
-void add_mcp(CLI::App& app, action& chosen) {
+void add_mcp(CLI::App& app, action& chosen, interrupt& signals) {
   auto arguments = std::make_shared<mcp_arguments>();
-  auto* command = app.add_subcommand("mcp", "Show the MCP servers that tools come from");
-  command->require_subcommand(1);
-  auto* list =
-      command->add_subcommand("list", "Start the configured servers and list their tools, or what is wrong");
-  list->add_option("-c,--config", arguments->setup.config_file, "Configuration; troupe.yaml by default");
-  list->add_option("--log", arguments->log_file, "File for the log, as lines of JSON");
-  list->callback([&chosen, arguments] { chosen = [arguments] { return list_servers(*arguments); }; });
+  arguments->setup.keeps_sessions = true;
+  const std::shared_ptr<setup_options> setup{arguments, &arguments->setup};
+  auto* command = app.add_subcommand("mcp", "Serve the agents over MCP on stdin and stdout");
+  add_agent_options(*command, setup);
+  add_telemetry_options(*command, setup);
+  command->add_option("--log", arguments->log_file, "File for the log, as lines of JSON");
+  command->footer("The root and each agent that it may delegate to are tools {prompt, session?}. The end of "
+                  "stdin ends it.");
+  command->callback([&chosen, &signals, arguments] {
+    if (!chosen)
+      chosen = [&signals, arguments] { return serve(*arguments, signals); };
+  });
+  auto* list = command->add_subcommand(
+      "list", "Start the configured MCP servers and list their tools, or what is wrong");
+  auto listed = std::make_shared<mcp_arguments>();
+  list->add_option("-c,--config", listed->setup.config_file, "Configuration; troupe.yaml by default");
+  list->add_option("--log", listed->log_file, "File for the log, as lines of JSON");
+  list->callback([&chosen, listed] { chosen = [listed] { return list_servers(*listed); }; });
 }
 
 } // namespace troupe::cli

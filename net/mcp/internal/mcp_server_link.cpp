@@ -174,7 +174,9 @@ void mcp_server_link::listed(std::uint64_t generation) {
     return;
   auto tools = make_tools(make_mcp_tools(items_, options_.spec, options_.limits));
   items_.clear();
-  if (std::exchange(listed_before_, true) && !same(tools, tools_))
+  // Agents that have gone on without the server's tools hear of it too.
+  const bool is_back = std::exchange(failed_, false);
+  if (is_back || (std::exchange(listed_before_, true) && !same(tools, tools_)))
     ++version_;
   tools_ = std::move(tools);
   state_ = state::ready;
@@ -213,6 +215,7 @@ void mcp_server_link::pause(const error& why) {
   connection_.reset();
   ++generation_;
   state_ = state::paused;
+  failed_ = true;
   retried_ = false;
   delay_ = delay_.count() == 0 ? options_.limits.restart_delay
                                : std::min(delay_ * 2, options_.limits.max_restart_delay);
@@ -283,6 +286,7 @@ tool_ptr mcp_server_link::bind(std::shared_ptr<const mcp_tool> tool,
   out->name = tool->local;
   out->description = tool->description;
   out->parameters = tool->parameters;
+  out->compiled = tool->compiled;
   out->annotations = tool->annotations;
   out->start = [weak = weak_from_this(), request = std::move(request), server = options_.spec.name](
                    std::shared_ptr<const json> arguments, std::shared_ptr<tool_context> context,

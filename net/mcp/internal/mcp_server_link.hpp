@@ -80,6 +80,7 @@ class mcp_server_link : public std::enable_shared_from_this<mcp_server_link> {
   bool stale_ = false; // the list has changed since it was read
   bool retried_ = false;
   bool listed_before_ = false;
+  bool failed_ = false;               // since it was last listed
   std::vector<nlohmann::json> items_; // of the pages so far
   std::size_t pages_ = 0;
   std::vector<tool_ptr> tools_;

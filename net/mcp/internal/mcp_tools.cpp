@@ -74,7 +74,7 @@ std::string described(const json& listed, const mcp_limits& limits) {
 }
 
 // The parameters of a tool, or why they cannot be used.
-result<json> read_parameters(const json& listed, const mcp_limits& limits) {
+result<json_schema> read_parameters(const json& listed, const mcp_limits& limits) {
   auto schema = member_of(listed, "inputSchema");
   if (!schema.is_object())
     return error{errc::bad_schema, "it has no inputSchema"};
@@ -83,9 +83,10 @@ result<json> read_parameters(const json& listed, const mcp_limits& limits) {
   if (const auto bytes = dump_json(schema).size(); bytes > limits.max_schema_bytes)
     return error{errc::too_large, "its inputSchema has " + std::to_string(bytes) + " bytes, more than " +
                                       std::to_string(limits.max_schema_bytes)};
-  if (auto compiled = json_schema::compile(schema); !compiled)
+  auto compiled = json_schema::compile(schema);
+  if (!compiled)
     return error{errc::bad_schema, "its inputSchema cannot be used: " + compiled.failure().message};
-  return schema;
+  return compiled;
 }
 
 std::string made_unique(std::string local, std::string_view remote, const std::set<std::string>& taken) {
@@ -163,8 +164,9 @@ mcp_tool_list make_mcp_tools(const std::vector<json>& listed, const mcp_server_s
     tool.description = described(item, limits);
     tool.annotations = read_annotations(item, spec);
     std::vector<std::string> path;
-    find_headers(*parameters, path, tool.headers);
-    tool.parameters = *std::move(parameters);
+    find_headers(parameters->document(), path, tool.headers);
+    tool.parameters = parameters->document();
+    tool.compiled = std::make_shared<const json_schema>(*std::move(parameters));
     out.tools.push_back(std::move(tool));
   }
   return out;

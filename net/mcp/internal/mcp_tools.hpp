@@ -7,11 +7,13 @@
 
 #include <troupe/messages/result.hpp>
 #include <troupe/net/mcp/mcp_limits.hpp>
+#include <troupe/runtime/json_schema.hpp>
 #include <troupe/runtime/mcp_server_spec.hpp>
 #include <troupe/runtime/tool.hpp>
 
 #include <nlohmann/json.hpp>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +32,7 @@ struct mcp_tool {
   std::string local; // ours: mcp_<server>_<tool>
   std::string description;
   nlohmann::json parameters;
+  std::shared_ptr<const json_schema> compiled; // null: whoever needs it compiles it
   tool_annotations annotations;
   std::vector<mcp_header_argument> headers;
 };
