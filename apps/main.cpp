@@ -37,6 +37,7 @@ int run_program(int count, char** arguments) {
   troupe::cli::add_top(app, chosen);
   troupe::cli::add_agents(app, chosen);
   troupe::cli::add_models(app, chosen);
+  troupe::cli::add_mcp(app, chosen, signals);
 #ifdef TROUPE_WITH_BENCH
   troupe::cli::add_bench(app, chosen);
 #endif

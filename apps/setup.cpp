@@ -35,14 +35,6 @@ deep_agent default_root() {
   return root;
 }
 
-// What the file asks for and this version does not have.
-std::vector<std::string> missing_parts(const config& c) {
-  std::vector<std::string> missing;
-  if (!c.mcp_servers.is_null() && !c.mcp_servers.empty())
-    missing.emplace_back("mcp_servers: there are no MCP servers in this version; leave them out.");
-  return missing;
-}
-
 deep_agent root_of(const config& c) {
   deep_agent root;
   root.name = c.name;
@@ -120,12 +112,6 @@ result<setup> from_file(const std::string& path, const setup_options& options) {
   auto loaded = parse_config(*text, path, how);
   if (has_errors(loaded.issues))
     return error{errc::bad_config, "The configuration cannot be used:\n" + join_issues(loaded.issues)};
-  if (auto missing = missing_parts(loaded.value); !missing.empty()) {
-    std::string message = "The configuration cannot be used:";
-    for (const auto& m : missing)
-      message += "\n" + path + ": " + m;
-    return error{errc::bad_config, std::move(message)};
-  }
   setup s;
   s.config_file = path;
   for (const auto& issue : loaded.issues)
@@ -152,6 +138,10 @@ result<setup> from_file(const std::string& path, const setup_options& options) {
   auto agents = folder / loaded.value.agents_folder;
   if (fs::is_directory(agents))
     s.runtime.agents_folder = agents;
+  s.runtime.mcp_servers = loaded.value.mcp_servers;
+  for (auto& server : s.runtime.mcp_servers)
+    if (!server.cwd.empty() && fs::path{server.cwd}.is_relative())
+      server.cwd = (folder / server.cwd).string();
   s.runtime.telemetry = telemetry_of(loaded.value.telemetry, folder);
   s.listen = loaded.value.server.listen;
   s.token_file = loaded.value.server.token_file;
@@ -167,7 +157,27 @@ result<setup> from_file(const std::string& path, const setup_options& options) {
   return s;
 }
 
-// An agent of a file as the root: with its own instruction, tools, model and limits, and no subagents.
+deep_agent root_from(const agent_definition& d, const setup& s) {
+  deep_agent root;
+  root.name = d.name;
+  std::replace(root.name.begin(), root.name.end(), '-', '_');
+  root.description = d.description;
+  root.instruction = d.instruction;
+  root.model = d.model.empty() ? s.root.model : d.model;
+  root.tools = d.tools ? *d.tools : s.root.tools;
+  root.thinking = d.thinking;
+  root.temperature = d.temperature;
+  root.output_schema = d.output_schema;
+  root.skills = d.skills;
+  root.use_sandbox = d.use_sandbox;
+  root.limits = d.limits;
+  root.policy = s.root.policy;
+  root.run = s.root.run;
+  root.mcp_servers = d.mcp_servers;
+  return root;
+}
+
+// An agent as the root: with its own instruction, tools, model and limits, and no subagents.
 result<deep_agent> root_from_agent_file(const setup& s, const std::string& name) {
   auto loaded = load_agent_folder(s.runtime.agents_folder, definition_origin::project);
   std::vector<std::string> names{s.root.name};
@@ -178,28 +188,37 @@ result<deep_agent> root_from_agent_file(const setup& s, const std::string& name)
     if (d.kind != agent_kind::local)
       return error{errc::unknown_agent, "Agent '" + name + "' is " + std::string{to_string(d.kind)} +
                                             " and cannot be the root agent."};
-    deep_agent root;
-    root.name = d.name;
-    std::replace(root.name.begin(), root.name.end(), '-', '_');
-    root.description = d.description;
-    root.instruction = d.instruction;
-    root.model = d.model.empty() ? s.root.model : d.model;
-    root.tools = d.tools ? *d.tools : s.root.tools;
-    root.thinking = d.thinking;
-    root.temperature = d.temperature;
-    root.output_schema = d.output_schema;
-    root.skills = d.skills;
-    root.use_sandbox = d.use_sandbox;
-    root.limits = d.limits;
-    root.policy = s.root.policy;
-    root.run = s.root.run;
-    return root;
+    return root_from(d, s);
   }
   return error{errc::unknown_agent, "There is no agent '" + name + "'." + did_you_mean(name, names) +
                                         " Agents: " + list_names(names) + "."};
 }
 
 } // namespace
+
+std::vector<deep_agent> served_agents(const setup& prepared) {
+  std::vector<deep_agent> served{prepared.root};
+  std::vector<std::string> names{prepared.root.name};
+  const auto add = [&](const agent_definition& d) {
+    auto root = root_from(d, prepared);
+    if (root.description.empty())
+      root.description = d.goal;
+    if (root.instruction.empty())
+      root.instruction = "You are " + d.name + ". Your goal: " + d.goal;
+    if (std::find(names.begin(), names.end(), root.name) != names.end())
+      return;
+    names.push_back(root.name);
+    served.push_back(std::move(root));
+  };
+  for (const auto& child : prepared.root.subagents)
+    add(to_definition(child));
+  if (!prepared.runtime.agents_folder.empty())
+    for (const auto& d :
+         load_agent_folder(prepared.runtime.agents_folder, definition_origin::project).definitions)
+      if (d.kind == agent_kind::local)
+        add(d);
+  return served;
+}
 
 result<setup> make_setup(const setup_options& options) {
   setup s;

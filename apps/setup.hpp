@@ -43,4 +43,7 @@ struct setup {
 // embedded scenario model plays it. Fails with bad_config; the message has a line for each mistake.
 [[nodiscard]] result<setup> make_setup(const setup_options& options);
 
+// The root, and each prebuilt agent and agent of a file as a root of its own, without subagents. Names differ.
+[[nodiscard]] std::vector<deep_agent> served_agents(const setup& prepared);
+
 } // namespace troupe::cli

@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <utility>
 
+#include <unistd.h>
+
 namespace troupe {
 namespace {
 
@@ -27,6 +29,10 @@ actors::engine_options engine_options(const runtime_options& options, const tele
 
 model_client_options client_options(const runtime_options& options) {
   return {options.record, options.replay, options.proxy_from_environment};
+}
+
+mcp_servers_options mcp_options(const runtime_options& options) {
+  return {options.workspace, options.log, options.proxy_from_environment};
 }
 
 std::string today() {
@@ -50,9 +56,11 @@ std::string provider_name(const std::string& protocol) {
 runtime_core::runtime_core(runtime_options options)
     : options_(std::move(options)), plan_(plan_telemetry(options_.telemetry)), io_({options_.io_threads}),
       client_(value_or_throw(make_model_client(io_, client_options(options_)))),
-      dispatcher_(std::make_unique<dispatcher>(options_.log)),
+      mcp_(io_, mcp_options(options_)), dispatcher_(std::make_unique<dispatcher>(options_.log)),
       engine_(actors::make_engine(engine_options(options_, plan_))) {
   add_tools();
+  for (const auto& server : options_.mcp_servers)
+    sources_.push_back(value_or_throw(mcp_.make(server)));
   add_model({.id = "scenario", .provider = "scenario", .description = "embedded: plays rules, needs no key"});
   for (const auto& spec : options_.models)
     add_model(spec);
@@ -84,6 +92,7 @@ traced_model runtime_core::traced(const std::string& id) {
 void runtime_core::close() {
   for (const auto& who : engine_->shutdown(options_.shutdown_timeout, options_.at_shutdown))
     log(log_level::warning, "Still running at shutdown: " + who);
+  mcp_.close();
   if (telemetry_)
     telemetry_->stop();
 }
@@ -152,6 +161,9 @@ void runtime_core::add_model(const std::string& id, std::shared_ptr<model_provid
 build_environment runtime_core::environment(const std::vector<std::string>& reserved) {
   build_environment e;
   e.today = today();
+  e.sources = sources_;
+  e.as_root = ::geteuid() == 0;
+  e.make_source = [this](const mcp_server_spec& spec) { return mcp_.maker(spec); };
   {
     std::lock_guard lock{mutex_};
     e.tools = tools_;
@@ -235,6 +247,7 @@ agent runtime::create_deep_agent(deep_agent spec) {
   root.limits = spec.limits;
   root.compaction = std::move(spec.compaction);
   root.before_and_after = std::move(spec.before_and_after);
+  root.mcp_servers = std::move(spec.mcp_servers);
   if (!spec.policy.empty())
     root.rules = std::make_shared<const policy>(value_or_throw(policy::compile(std::move(spec.policy))));
   std::vector<std::string> reserved{root.name};
@@ -288,6 +301,10 @@ std::vector<tool_ptr> runtime::tools() const {
   for (const auto& [name, tool] : core_->environment({}).tools)
     all.push_back(tool);
   return all;
+}
+
+std::vector<std::shared_ptr<tool_source>> runtime::tool_sources() const {
+  return core_->sources();
 }
 
 engine& runtime::engine() noexcept {

@@ -14,9 +14,11 @@
 #include <troupe/runtime/definition.hpp>
 #include <troupe/runtime/hooks.hpp>
 #include <troupe/runtime/log.hpp>
+#include <troupe/runtime/mcp_server_spec.hpp>
 #include <troupe/runtime/policy.hpp>
 #include <troupe/runtime/ports/engine.hpp>
 #include <troupe/runtime/ports/session_store.hpp>
+#include <troupe/runtime/ports/tool_source.hpp>
 #include <troupe/runtime/sandbox_options.hpp>
 #include <troupe/runtime/stores/open_store.hpp>
 #include <troupe/runtime/telemetry/telemetry_options.hpp>
@@ -65,6 +67,8 @@ struct runtime_options {
   std::filesystem::path record{}; // folder that keeps the exchanges with models, without secrets; empty: none
   std::filesystem::path replay{}; // folder of such a recording, which answers instead of the models' services
   bool proxy_from_environment = true; // https_proxy, http_proxy, all_proxy and no_proxy count
+  // Their tools are mcp_<name>_<tool>: the root gets all, unless its list names some; see docs/mcp.md.
+  std::vector<mcp_server_spec> mcp_servers{};
   telemetry_options
       telemetry{}; // spans and metrics go nowhere unless an endpoint is set; see docs/telemetry.md
 };
@@ -89,6 +93,7 @@ struct deep_agent {
   compaction_rule compaction{}; // when a long conversation is summed up; never by default
   std::vector<policy_rule> policy{};
   std::shared_ptr<const hooks> before_and_after{};
+  std::vector<mcp_server_spec> mcp_servers{}; // of its own: each of its sessions starts them, and ends them
 };
 
 struct run_options {
@@ -142,6 +147,7 @@ class agent {
  private:
   friend class runtime;
   friend class server;
+  friend class mcp_server;
   [[nodiscard]] troupe::run start(content_ptr message, run_options options) const;
   std::weak_ptr<runtime_core> core_;
   agent_profile_ptr profile_;
@@ -179,6 +185,8 @@ class runtime {
   // What is known by name: catalogue id → description, and tools.
   [[nodiscard]] std::map<std::string, std::string> models() const;
   [[nodiscard]] std::vector<tool_ptr> tools() const;
+  // The MCP servers of the options. One that is held beyond the runtime is closed.
+  [[nodiscard]] std::vector<std::shared_ptr<tool_source>> tool_sources() const;
 
   // The port for servers and for programs of several sessions.
   [[nodiscard]] troupe::engine& engine() noexcept;
@@ -188,6 +196,7 @@ class runtime {
 
  private:
   friend class server;
+  friend class mcp_server;
   std::shared_ptr<runtime_core> core_;
 };
 

@@ -10,6 +10,7 @@
 #include <troupe/runtime/compaction.hpp>
 #include <troupe/runtime/definition.hpp>
 #include <troupe/runtime/load_issue.hpp>
+#include <troupe/runtime/mcp_server_spec.hpp>
 #include <troupe/runtime/policy.hpp>
 #include <troupe/runtime/sandbox_options.hpp>
 #include <troupe/runtime/stores/open_store.hpp>
@@ -84,7 +85,7 @@ struct config {
       "agents"; // files of agents that invoke_agent reaches; relative to the config file
   sandbox_config sandbox;
   fetch_config fetch;
-  nlohmann::json mcp_servers; // as in the file: name → settings; null when there are none
+  std::vector<mcp_server_spec> mcp_servers; // in the order of the file
   std::vector<policy_rule> policy;
   policy_decision policy_default = policy_decision::allow;
   agent_limits limits; // of the root agent

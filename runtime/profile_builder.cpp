@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/runtime/internal/agent_offers.hpp>
 #include <troupe/runtime/internal/prompt_text.hpp>
 #include <troupe/runtime/internal/spawn_tool.hpp>
 #include <troupe/runtime/profile_builder.hpp>
+#include <troupe/runtime/profile_extension.hpp>
 #include <troupe/runtime/tool_names.hpp>
 
 #include <algorithm>
@@ -97,6 +99,8 @@ class profile_draft {
     for (const auto& d : declarations_)
       if (d.name == "finish_task")
         grace->tools.push_back(d);
+    if (!profile.offers.empty())
+      profile.extended = std::make_shared<profile_extensions>();
     profile.head = std::move(head);
     profile.grace_head = std::move(grace);
     return std::make_shared<const agent_profile>(std::move(profile));
@@ -215,6 +219,23 @@ class root_builder {
     return found;
   }
 
+  // Each instance of the agent has these servers for itself.
+  void add_own_servers(profile_draft& draft, const std::vector<mcp_server_spec>& servers,
+                       std::vector<tool_ref>& tools) {
+    for (const auto& server : servers) {
+      std::erase_if(tools, [&](const tool_ref& ref) {
+        return !ref.tool() && ref.name() != "mcp_*" && internal::may_offer(server.name, ref.name());
+      });
+      if (!environment_.make_source)
+        return draft.fail(errc::bad_definition,
+                          "mcp_servers: there is nothing here that starts MCP servers.");
+      auto made = environment_.make_source(server);
+      if (!made)
+        return draft.fail(made.failure().code, made.failure().message);
+      draft.profile.offers.push_back({nullptr, *std::move(made), {}});
+    }
+  }
+
   skill_map find_skills(profile_draft& draft, const std::vector<std::string>& names, const std::string& who) {
     skill_map found;
     std::vector<std::string> known;
@@ -242,6 +263,9 @@ class root_builder {
 
   void collect_tools() {
     auto tools = spec_.tools;
+    add_own_servers(draft_, spec_.mcp_servers, tools);
+    root_offers_ = internal::choose_offers(tools, environment_.sources, true);
+    draft_.profile.offers.insert(draft_.profile.offers.end(), root_offers_.begin(), root_offers_.end());
     if (take_request_input(tools))
       add_request_input(draft_);
     for (const auto& tool : resolve(tools, environment_.tools, "")) {
@@ -297,7 +321,7 @@ class root_builder {
   void add_registry() {
     std::string catalogue;
     for (const auto& definition : environment_.agents) {
-      if (definition->kind != agent_kind::local) {
+      if (definition->kind == agent_kind::remote) {
         warnings_.push_back("Agent '" + definition->name + "' is of kind " +
                             std::string{to_string(definition->kind)} +
                             ", which this runtime has no strategy for.");
@@ -330,7 +354,14 @@ class root_builder {
   void add_spawn() {
     const auto& config = *spec_.spawn;
     auto pool = root_tools_;
-    for (const auto& tool : resolve(config.tools, environment_.tools, "spawn: "))
+    auto listed = config.tools;
+    // Tools of the root's offers come into the pool when they are known; others cannot be had by spawned agents alone.
+    for (const auto& offer : internal::choose_offers(listed, environment_.sources, false))
+      if (std::none_of(root_offers_.begin(), root_offers_.end(),
+                       [&](const tool_offer& has) { return has.shared == offer.shared; }))
+        warnings_.push_back("spawn: the root has no tools of MCP server '" + offer.shared->name() +
+                            "', so spawned agents have none either.");
+    for (const auto& tool : resolve(listed, environment_.tools, "spawn: "))
       pool.emplace(tool->name, tool);
     if (environment_.sandbox != nullptr)
       pool.emplace(environment_.sandbox->name, environment_.sandbox);
@@ -346,7 +377,7 @@ class root_builder {
     if (!config.allowed_tools.empty()) {
       auto selection = select_tools(config.allowed_tools, available);
       for (const auto& name : selection.unmatched)
-        if (!is_wildcard(name))
+        if (!is_wildcard(name) && !internal::may_offer(environment_.sources, name))
           draft_.fail(errc::unknown_tool, "spawn: allowed_tools names '" + name +
                                               "', which is not among the tools: " + list_names(available) +
                                               ".");
@@ -408,6 +439,9 @@ class root_builder {
     auto declared = d;
     if (declared.tools && take_request_input(*declared.tools))
       add_request_input(child);
+    if (d.kind == agent_kind::browser)
+      add_browser(child, declared);
+    add_offers(child, declared);
     for (const auto& tool : child_tools(declared))
       child.add_function(tool);
     if (d.use_sandbox)
@@ -420,7 +454,33 @@ class root_builder {
     }
     if (draft_.fault())
       return nullptr;
-    return child.finish(instruct(child, d));
+    return child.finish(instruct(child, declared));
+  }
+
+  // A browser of its own for each instance, and no tools of the root unless it names some.
+  void add_browser(profile_draft& child, agent_definition& d) {
+    if (!d.tools)
+      d.tools.emplace();
+    d.instruction = browser_instruction(d.browser, d.instruction.empty() ? d.goal : d.instruction);
+    child.profile.newest_only = page_tools();
+    if (!environment_.make_source)
+      return child.fail(errc::bad_definition, "there is nothing here that starts the server of a browser.");
+    auto server = environment_.make_source(browser_server(d.browser, environment_.as_root));
+    if (!server)
+      return child.fail(server.failure().code, server.failure().message);
+    auto made = guarded_browser(d.browser, *std::move(server));
+    if (!made)
+      return child.fail(made.failure().code, made.failure().message);
+    child.profile.offers.push_back({nullptr, *std::move(made), {}});
+  }
+
+  // Without a list of tools a child has what the root has.
+  void add_offers(profile_draft& child, agent_definition& d) {
+    std::vector<tool_ref> none;
+    add_own_servers(child, d.mcp_servers, d.tools ? *d.tools : none);
+    const auto shared =
+        d.tools ? internal::choose_offers(*d.tools, environment_.sources, false) : root_offers_;
+    child.profile.offers.insert(child.profile.offers.end(), shared.begin(), shared.end());
   }
 
   // The system text. What only a call can fill in is left to it (agent_profile::instruction).
@@ -487,6 +547,7 @@ class root_builder {
   profile_draft draft_;
   delegation delegates_;
   std::map<std::string, tool_ptr> root_tools_;
+  std::vector<tool_offer> root_offers_;
   skill_map root_skills_;
   std::vector<std::string> warnings_;
   std::vector<std::string> skipped_;

@@ -8,6 +8,7 @@
 #include <troupe/runtime/agent_profile.hpp>
 #include <troupe/runtime/definition.hpp>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -33,18 +34,23 @@ struct root_spec {
   agent_limits limits{};
   std::shared_ptr<const policy> rules{};
   std::shared_ptr<const hooks> before_and_after{};
-  compaction_rule compaction{}; // of the root and its children
+  compaction_rule compaction{};               // of the root and its children
+  std::vector<mcp_server_spec> mcp_servers{}; // of its own: each instance starts them
 };
 
 // What the names in a root_spec may mean.
 struct build_environment {
   std::string today{};                         // for ${today} in instructions: "2026-11-30"
-  std::map<std::string, tool_ptr> tools{};     // built in, from MCP servers, …
+  std::map<std::string, tool_ptr> tools{};     // built in and of the program
   std::map<std::string, std::string> models{}; // catalogue id → description
   skill_map skills{};                          // that agents may have
+  bool as_root = false;                        // the program runs as root, which browsers want to know
   tool_ptr sandbox{};                          // the tool `environment`; null: no sandbox is configured
   std::vector<std::shared_ptr<const agent_definition>>
-      agents{}; // of the registry, reached through invoke_agent
+      agents{};                                        // of the registry, reached through invoke_agent
+  std::vector<std::shared_ptr<tool_source>> sources{}; // that all agents share: the configured MCP servers
+  // Checks a server that an agent declares for itself, and gives what makes one for each instance. Empty: there are none.
+  std::function<result<std::function<std::shared_ptr<tool_source>()>>(const mcp_server_spec&)> make_source{};
 };
 
 struct built_root {

@@ -15,12 +15,13 @@ namespace {
 std::string version_of(const agent_definition& d) {
   if (!d.hash.empty())
     return d.hash;
-  nlohmann::json text{d.description,      d.goal,
-                      d.instruction,      d.model,
-                      d.skills,           d.input_schema,
-                      d.output_schema,    d.mcp_servers,
-                      d.remote,           to_string(d.mode),
-                      d.limits.max_turns, d.limits.timeout.count()};
+  nlohmann::json text{
+      d.description,           d.goal,          d.instruction, d.model,           d.skills,
+      d.input_schema,          d.output_schema, d.remote,      to_string(d.mode), d.limits.max_turns,
+      d.limits.timeout.count()};
+  for (const auto& server : d.mcp_servers)
+    text.push_back({server.name, server.command, server.args, server.env, server.cwd, server.url,
+                    server.headers, server.include_tools, server.exclude_tools, server.trust});
   if (d.tools)
     for (const auto& tool : *d.tools)
       text.push_back(tool.name());

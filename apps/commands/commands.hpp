@@ -27,6 +27,7 @@ void add_chat(CLI::App& app, action& chosen, interrupt& signals);
 void add_top(CLI::App& app, action& chosen);
 void add_agents(CLI::App& app, action& chosen);
 void add_models(CLI::App& app, action& chosen);
+void add_mcp(CLI::App& app, action& chosen, interrupt& signals);
 #ifdef TROUPE_WITH_BENCH
 void add_bench(CLI::App& app, action& chosen);
 #endif

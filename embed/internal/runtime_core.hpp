@@ -5,6 +5,7 @@
 
 #include <troupe/actors/engine.hpp>
 #include <troupe/embed/internal/dispatcher.hpp>
+#include <troupe/embed/internal/mcp_servers.hpp>
 #include <troupe/embed/internal/model_client.hpp>
 #include <troupe/embed/internal/runtime_telemetry.hpp>
 #include <troupe/embed/runtime.hpp>
@@ -34,6 +35,7 @@ class runtime_core {
                  const model_spec& limits);
   [[nodiscard]] build_environment environment(const std::vector<std::string>& reserved);
   [[nodiscard]] std::map<std::string, std::string> models();
+  [[nodiscard]] std::vector<std::shared_ptr<tool_source>> sources() const { return sources_; }
 
   // Keeps what can be resumed by name; a later agent of the same name takes its place.
   void add_agent(const agent& made);
@@ -74,6 +76,8 @@ class runtime_core {
   net::io_pool io_;
   model_client client_;
   std::unique_ptr<net::command_sandbox> sandbox_; // null: none
+  mcp_servers mcp_;
+  std::vector<std::shared_ptr<tool_source>> sources_; // of the configured MCP servers
   std::unique_ptr<dispatcher> dispatcher_;
   std::unique_ptr<actors::actor_engine> engine_;
   std::unique_ptr<runtime_telemetry> telemetry_; // null: none

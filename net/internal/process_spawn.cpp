@@ -109,7 +109,7 @@ class start_actions {
 
   int spawn(int& pid, const process_spec& spec) const {
     auto arguments = pointers(spec.command);
-    auto environment = pointers(spec.environment.value_or(std::vector<std::string>{}));
+    auto environment = spec.environment ? pointers(*spec.environment) : std::vector<char*>{};
     return ::posix_spawnp(&pid, spec.command.front().c_str(), &files_, &attributes_, arguments.data(),
                           spec.environment ? environment.data() : ::environ);
   }

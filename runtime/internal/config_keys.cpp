@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/runtime/internal/config_keys.hpp>
+#include <troupe/runtime/internal/mcp_keys.hpp>
 #include <troupe/runtime/tool_names.hpp>
 
 #include <utility>
@@ -515,11 +516,9 @@ const yaml_key<config_draft> root_keys[] = {
        read_map<sandbox_config>(r, in, sandbox_keys, d.value.sandbox);
      }},
     {"mcp_servers", "map", "none",
-     "MCP servers by name: `command` and `args`, or `url`; refused by this version.",
+     "MCP servers by name, see `mcp_servers.<name>`; their tools are `mcp_<name>_<tool>`.",
      [](yaml_reader& r, const yaml_value& in, config_draft& d) {
-       if (!in.node.is_map())
-         return r.wrong_type(in, "a map from the names of servers to their settings");
-       d.value.mcp_servers = to_json(in.node);
+       read_mcp_servers(r, in, false, d.value.mcp_servers);
      }},
     {"policy", "list", "none", "Rules about tool calls; the first that fits decides, see `policy[]`.",
      read_policy},
@@ -549,18 +548,23 @@ const yaml_key<config_draft> root_keys[] = {
      }},
 };
 
-template <class T, std::size_t N>
-void add_rows(key_section& section, const yaml_key<T> (&table)[N]) {
+template <class T>
+void add_rows(key_section& section, std::span<const yaml_key<T>> table) {
   for (const auto& key : table)
     if (std::string_view{key.type} != "none")
       section.rows.push_back({key.name, key.type, key.fallback, key.help});
 }
 
-template <class T, std::size_t N>
-key_section section_of(std::string title, std::string opening, const yaml_key<T> (&table)[N]) {
+template <class T>
+key_section section_of(std::string title, std::string opening, std::span<const yaml_key<T>> table) {
   key_section section{std::move(title), std::move(opening), {}};
   add_rows(section, table);
   return section;
+}
+
+template <class T, std::size_t N>
+key_section section_of(std::string title, std::string opening, const yaml_key<T> (&table)[N]) {
+  return section_of(std::move(title), std::move(opening), std::span<const yaml_key<T>>{table});
 }
 
 } // namespace
@@ -580,6 +584,8 @@ std::vector<key_section> config_sections() {
       section_of("spawn", "What the root may give to subagents that it makes up.", spawn_keys),
       section_of("sandbox", "Where files are and where commands run.", sandbox_keys),
       section_of("fetch", "What `fetch_url` may reach.", fetch_keys),
+      section_of("mcp_servers.<name>", "A server that tools come from; docs/mcp.md says more.",
+                 mcp_server_keys()),
       section_of("policy[]", "A rule; `*` and `?` are wildcards in globs.", policy_keys),
       section_of("limits", "Limits of the root agent and of a run over all its agents.", agent_limit_keys),
       section_of("session", "How sessions are kept.", session_keys),
@@ -590,7 +596,7 @@ std::vector<key_section> config_sections() {
   };
   for (auto& section : out)
     if (section.title == "limits")
-      add_rows(section, run_limit_keys);
+      add_rows<run_limits>(section, run_limit_keys);
   return out;
 }
 

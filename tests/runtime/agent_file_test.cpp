@@ -44,7 +44,9 @@ You are a critic. Task: ${query}. Today is ${today}.
   REQUIRE(d.tools);
   CHECK(d.tools->size() == 3);
   CHECK((*d.tools)[2].name() == "grep_search");
-  CHECK(d.mcp_servers["git"]["args"][0] == "--stdio");
+  REQUIRE(d.mcp_servers.size() == 1);
+  CHECK(d.mcp_servers[0].name == "git");
+  CHECK(d.mcp_servers[0].args == std::vector<std::string>{"--stdio"});
   CHECK(d.model.empty());
   CHECK(d.temperature == 0.2);
   CHECK(d.limits.max_turns == 5);

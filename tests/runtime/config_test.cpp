@@ -50,7 +50,9 @@ session: {store: "sqlite:troupe.db"}
   REQUIRE(c.spawn);
   CHECK(c.spawn->allowed_tools == std::vector<std::string>{"grep_search", "fetch_url"});
   CHECK(c.sandbox.backend == sandbox_backend::bubblewrap);
-  CHECK(c.mcp_servers["files"]["args"][0] == "./data");
+  REQUIRE(c.mcp_servers.size() == 1);
+  CHECK(c.mcp_servers[0].name == "files");
+  CHECK(c.mcp_servers[0].args == std::vector<std::string>{"./data"});
   CHECK(c.policy.at(0).decision == policy_decision::ask);
   CHECK(c.limits.max_turns == 40);
   CHECK(c.limits.timeout == 5min);

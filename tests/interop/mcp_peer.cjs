@@ -1,0 +1,50 @@
+// A server on the SDK of the newer revision, over stdio: what our client is tested with.
+// SPDX-License-Identifier: Apache-2.0
+const { McpServer, inputRequired, acceptedContent } = require('@modelcontextprotocol/server');
+const { serveStdio } = require('@modelcontextprotocol/server/stdio');
+const z = require('zod');
+
+serveStdio(({ era }) => {
+  const server = new McpServer({ name: 'peer', version: '1.0.0' });
+  server.registerTool('era', { description: 'Tells the revision.' }, async () => ({
+    content: [{ type: 'text', text: era }],
+  }));
+  server.registerTool(
+    'weather',
+    {
+      description: 'The weather.',
+      inputSchema: z.object({ city: z.string() }),
+      outputSchema: z.object({ city: z.string(), degrees: z.number() }),
+      annotations: { readOnlyHint: true },
+    },
+    async ({ city }) => {
+      const found = { city, degrees: 21 };
+      return { content: [{ type: 'text', text: JSON.stringify(found) }], structuredContent: found };
+    },
+  );
+  server.registerTool('deploy', { description: 'Asks first.', inputSchema: z.object({ to: z.string() }) }, async ({ to }, ctx) => {
+    const answer = acceptedContent(ctx.mcpReq.inputResponses, 'confirm', z.object({ sure: z.boolean() }));
+    if (ctx.mcpReq.inputResponses && !answer) return { content: [{ type: 'text', text: 'declined' }], isError: true };
+    if (answer) return { content: [{ type: 'text', text: `deployed to ${to}: ${answer.sure}` }] };
+    return inputRequired({
+      inputRequests: {
+        confirm: inputRequired.elicit({
+          message: `Deploy to ${to}?`,
+          requestedSchema: { type: 'object', properties: { sure: { type: 'boolean' } }, required: ['sure'] },
+        }),
+      },
+    });
+  });
+  server.registerTool('fails', { description: 'Fails.' }, async () => ({
+    content: [{ type: 'text', text: 'it did not work' }],
+    isError: true,
+  }));
+  server.registerTool('grow', { description: 'Adds a tool.' }, async () => {
+    server.registerTool('grown', { description: 'Is new.' }, async () => ({ content: [{ type: 'text', text: 'new' }] }));
+    return { content: [{ type: 'text', text: 'grown' }] };
+  });
+  server.registerResource('notes', 'notes://1', { description: 'Notes.', mimeType: 'text/plain' }, async (uri) => ({
+    contents: [{ uri: uri.href, mimeType: 'text/plain', text: 'remember the milk' }],
+  }));
+  return server;
+});
