@@ -13,7 +13,7 @@ void agent::use_profile(const agent_profile_ptr& profile) {
 }
 
 bool agent::tools_are_known() {
-  if (base_profile_->offers.empty())
+  if (base_profile_->offers.empty() || state_.phase == agent_phase::grace)
     return true;
   if (tools_known_ && !opens_ && !offers_->changed())
     return true;

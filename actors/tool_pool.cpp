@@ -54,8 +54,10 @@ class tool_pool final : public tool_pool_handle::base {
         [this](const tool_finished& report) { finish(report); },
         [this](const cancel_job& cancel) {
           auto found = by_call_.find({cancel.agent, cancel.call});
-          if (found != by_call_.end())
-            abandon(found->second, std::nullopt);
+          if (found == by_call_.end())
+            return;
+          abandon(found->second, std::nullopt);
+          start_waiting();
         },
         [this](const tick& t) {
           if (t.generation == tick_generation_)
@@ -215,7 +217,6 @@ class tool_pool final : public tool_pool_handle::base {
       --waits_for_group_;
     deadlines_.clear(number);
     jobs_.erase(found);
-    start_waiting();
   }
 
   // Puts another thread in the place of one that hangs.
@@ -225,7 +226,6 @@ class tool_pool final : public tool_pool_handle::base {
     e.replaced = true;
     ++stuck_;
     ++free_;
-    start_waiting();
   }
 
   void forget_call(const run_job& request) {
@@ -264,6 +264,8 @@ class tool_pool final : public tool_pool_handle::base {
       if (has_thread)
         replace(found->second);
     }
+    // Only now: what was due as well shall not be started.
+    start_waiting();
     schedule();
   }
 

@@ -35,7 +35,7 @@ class http_origin {
   parse(std::string_view url, const std::string& ca_file = {}, address_reach reach = address_reach::any);
   // Likewise, with the authorities of `like`, an https origin: reading those takes milliseconds.
   [[nodiscard]] static result<std::shared_ptr<const http_origin>>
-  parse(std::string_view url, const http_origin& like, address_reach reach = address_reach::any);
+  parse_like(std::string_view url, const http_origin& like, address_reach reach = address_reach::any);
   ~http_origin();
 
   [[nodiscard]] const std::string& host() const noexcept { return host_; } // without the brackets of IPv6

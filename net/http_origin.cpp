@@ -72,8 +72,8 @@ http_origin::parse(std::string_view url, const std::string& ca_file, address_rea
   return {std::shared_ptr<const http_origin>(*std::move(origin))};
 }
 
-result<std::shared_ptr<const http_origin>> http_origin::parse(std::string_view url, const http_origin& like,
-                                                              address_reach reach) {
+result<std::shared_ptr<const http_origin>>
+http_origin::parse_like(std::string_view url, const http_origin& like, address_reach reach) {
   bool secure = false;
   auto origin = parse_url(url, secure);
   if (!origin)

@@ -82,7 +82,7 @@ class page_fetch final : public std::enable_shared_from_this<page_fetch> {
     url = *parsed;
     url.remove_fragment();
     const auto base = std::string{url.scheme()} + "://" + std::string{url.encoded_authority()};
-    auto origin = http_origin::parse(base, *setup_->authorities, setup_->reach_of(url));
+    auto origin = http_origin::parse_like(base, *setup_->authorities, setup_->reach_of(url));
     if (!origin)
       return fail(errc::bad_arguments,
                   "\"" + cut_text(text, 200) + "\" cannot be fetched: " + origin.failure().message);

@@ -3,6 +3,7 @@
 #include <troupe/net/io_pool.hpp>
 #include <troupe/net/sandbox/internal/bounded_output.hpp>
 #include <troupe/net/sandbox/internal/process_census.hpp>
+#include <troupe/net/sandbox/internal/process_cgroups.hpp>
 #include <troupe/net/sandbox/internal/sandbox_command.hpp>
 #include <troupe/net/sandbox/sandbox.hpp>
 
@@ -13,6 +14,8 @@
 #include <optional>
 #include <set>
 #include <utility>
+
+#include <unistd.h>
 
 namespace troupe::net {
 
@@ -53,6 +56,8 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds census_period{100};
 constexpr milliseconds probe_time{10'000};
+constexpr std::size_t max_counted = 100'000; // processes whose memory is added up
+constexpr std::size_t keepers = 2;           // bubblewrap's own processes
 constexpr milliseconds answer_margin{5'000}; // for the end of a command that is killed at its limit
 
 using result_callback = std::function<void(tool_result)>;
@@ -70,6 +75,19 @@ class sandbox_run final : public std::enable_shared_from_this<sandbox_run> {
     finish(tool_result::failure(errc::shutting_down, "The sandbox has ended."));
   }
 
+  // In a group of its own where there are `groups`.
+  void start(const sandbox_options& options, const std::string& command,
+             const std::shared_ptr<process_cgroups>& groups, const std::stop_token& stop) {
+    if (groups != nullptr) {
+      auto made = groups->make(limits_);
+      if (!made)
+        return finish(tool_result::failure(errc::tool_failed, made.failure().message));
+      group_ = *std::move(made);
+    }
+    start(sandboxed(options, command, group_ ? group_->entrance() : std::filesystem::path{}), stop);
+  }
+
+ private:
   void start(process_spec spec, const std::stop_token& stop) {
     stopped_.emplace(stop, [weak = weak_from_this()] {
       if (auto self = weak.lock())
@@ -93,7 +111,6 @@ class sandbox_run final : public std::enable_shared_from_this<sandbox_run> {
     count_later();
   }
 
- private:
   // What the process tells, as long as the run is there.
   class listener final : public process_events {
    public:
@@ -164,8 +181,9 @@ class sandbox_run final : public std::enable_shared_from_this<sandbox_run> {
         return;
       pid = process_->pid();
     }
-    const auto use = count_processes(pid, limits_.max_processes + 1);
-    if (use.processes > limits_.max_processes)
+    const auto most = limits_.max_processes == 0 ? max_counted : limits_.max_processes;
+    const auto use = count_processes(pid, most + keepers + 1);
+    if (limits_.max_processes > 0 && use.processes > most + keepers)
       return end(errc::too_large, "The command started more than " + std::to_string(limits_.max_processes) +
                                       " processes and was killed.");
     if (use.memory_bytes > limits_.max_memory_bytes)
@@ -186,6 +204,8 @@ class sandbox_run final : public std::enable_shared_from_this<sandbox_run> {
     }
     // Outside the lock: its callback may be waiting for that on another thread.
     stopped_.reset();
+    process.reset();
+    group_.reset();
     if (done)
       done(std::move(r));
   }
@@ -193,7 +213,8 @@ class sandbox_run final : public std::enable_shared_from_this<sandbox_run> {
   io_pool& pool_;
   const sandbox_limits limits_;
   const milliseconds timeout_;
-  std::mutex mutex_; // guards what follows
+  std::unique_ptr<process_cgroup> group_; // null: none
+  std::mutex mutex_;                      // guards what follows
   result_callback done_;
   bounded_output output_;
   std::unique_ptr<child_process> process_; // null before the start and after the end
@@ -238,17 +259,19 @@ json parameters(const sandbox_limits& limits) {
 }
 
 // Runs a command and waits for it; for the start of the program only.
-tool_result run_and_wait(io_pool& pool, const sandbox_options& options, const std::string& command) {
+tool_result run_and_wait(io_pool& pool, const sandbox_options& options, const std::string& command,
+                         const std::shared_ptr<process_cgroups>& groups) {
   auto answered = std::make_shared<std::promise<tool_result>>();
   auto answer = answered->get_future();
   const auto run = std::make_shared<sandbox_run>(
       pool, options.limits, probe_time, [answered](tool_result r) { answered->set_value(std::move(r)); });
-  run->start(sandboxed(options, command), {});
+  run->start(options, command, groups, {});
   return answer.get();
 }
 
-status check_works(io_pool& pool, const sandbox_options& options) {
-  const auto tried = run_and_wait(pool, options, "exit 0");
+status check_works(io_pool& pool, const sandbox_options& options,
+                   const std::shared_ptr<process_cgroups>& groups) {
+  const auto tried = run_and_wait(pool, options, "exit 0", groups);
   if (!tried.failed)
     return ok();
   return {errc::bad_config,
@@ -260,12 +283,34 @@ status check_works(io_pool& pool, const sandbox_options& options) {
 
 } // namespace
 
+namespace {
+
+// Null where the kernel counts processes by itself. Where it does not and no group can be made, a sandbox would be open for
+// a fork bomb.
+result<std::shared_ptr<process_cgroups>> groups_for(const sandbox_options& options) {
+  if (::geteuid() != 0 || options.limits.max_processes == 0)
+    return std::shared_ptr<process_cgroups>{};
+  auto groups = process_cgroups::open();
+  if (groups || options.backend == sandbox_backend::process)
+    return groups ? *std::move(groups) : nullptr;
+  return error{
+      errc::bad_config,
+      "sandbox.processes: " + groups.failure().message +
+          " The kernel does not count processes of root otherwise. Run troupe as another user, or set "
+          "sandbox.processes to 0 for no limit."};
+}
+
+} // namespace
+
 result<std::unique_ptr<command_sandbox>> command_sandbox::open(io_pool& pool, sandbox_options options) {
   std::error_code code;
   options.workspace = std::filesystem::canonical(options.workspace, code);
   if (code || !std::filesystem::is_directory(options.workspace, code))
     return error{errc::bad_config, "sandbox.workspace is not a folder."};
-  if (auto works = check_works(pool, options); !works)
+  auto groups = groups_for(options);
+  if (!groups)
+    return std::move(groups).failure();
+  if (auto works = check_works(pool, options, *groups); !works)
     return std::move(works).failure();
   auto tool = std::make_shared<tool_definition>();
   tool->name = "environment";
@@ -274,9 +319,9 @@ result<std::unique_ptr<command_sandbox>> command_sandbox::open(io_pool& pool, sa
   tool->annotations.destructive = true;
   tool->annotations.timeout = options.limits.max_timeout + answer_margin;
   auto table = std::make_shared<command_table>();
-  tool->start = [&pool, options = std::move(options), table](const std::shared_ptr<const json>& arguments,
-                                                             const std::shared_ptr<tool_context>& context,
-                                                             result_callback done) {
+  tool->start = [&pool, options = std::move(options), table, groups = *std::move(groups)](
+                    const std::shared_ptr<const json>& arguments,
+                    const std::shared_ptr<tool_context>& context, result_callback done) {
     auto self = std::make_shared<std::weak_ptr<sandbox_run>>();
     const auto run =
         std::make_shared<sandbox_run>(pool, options.limits, timeout_of(*arguments, options.limits),
@@ -288,7 +333,7 @@ result<std::unique_ptr<command_sandbox>> command_sandbox::open(io_pool& pool, sa
     *self = run;
     if (!table->add(run))
       return done(tool_result::failure(errc::shutting_down, "The sandbox has ended."));
-    run->start(sandboxed(options, arguments->at("command").get<std::string>()), context->stop);
+    run->start(options, arguments->at("command").get<std::string>(), groups, context->stop);
   };
   return std::unique_ptr<command_sandbox>(new command_sandbox(std::move(table), std::move(tool)));
 }

@@ -342,9 +342,9 @@ const yaml_key<sandbox_config> sandbox_keys[] = {
        if (std::uint64_t mebibytes = 0; r.read(in, mebibytes, 16, max_count))
          out.limits.max_memory_bytes = mebibytes << 20;
      }},
-    {"processes", "number", "256", "Processes of a command.",
+    {"processes", "number", "256", "Processes of a command; 0: no limit.",
      [](yaml_reader& r, const yaml_value& in, sandbox_config& out) {
-       if (std::uint32_t count = 0; r.read(in, count, 8, max_count))
+       if (std::uint32_t count = 0; r.read(in, count, 0, max_count))
          out.limits.max_processes = count;
      }},
     {"output_kb", "number", "64", "KiB of a command's output that are shown.",

@@ -82,7 +82,7 @@ TEST_CASE("files outside the workspace are neither read nor written") {
   CHECK(f.run("cat " + (f.outside.path() / "secret.txt").string()).failed);
   CHECK(f.run("cat ../secret.txt").failed);
   CHECK(f.run("ls /root /home").failed);
-  for (const char* target : {"/usr/x", "/etc/x", "/x", "/bin/x", "/proc/sys/kernel/hostname"}) {
+  for (const char* target : {"/usr/x", "/etc/x", "/x", "/bin/x", "/proc/sys/kernel/core_pattern"}) {
     INFO(target);
     const auto result = f.run(std::string{"echo x > "} + target);
     CHECK(result.failed);
@@ -164,9 +164,9 @@ TEST_CASE("a fork bomb is ended, and so is one who takes all memory") {
   options.limits.max_processes = 64;
   options.limits.max_memory_bytes = 256 << 20;
   fixture f{options};
-  const auto bomb = f.run("f() { f | f & }; f; while :; do :; done");
+  const auto bomb = f.run("f() { f | f & }; f; while :; do :; done", 2);
   CHECK(bomb.failed.has_value());
-  CHECK(bomb.failed != errc::timeout);
+  CHECK(count_processes(::getpid(), 1000).processes < 100);
   const auto hungry = f.run("x=$(head -c 2000000000 /dev/zero | tr '\\0' x); echo ${#x}");
   CHECK(hungry.failed.has_value());
   CHECK(hungry.failed != errc::timeout);

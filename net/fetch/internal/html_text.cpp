@@ -82,7 +82,9 @@ class page_text {
       text_ += '\n';
   }
   std::string take() {
-    line();
+    text_.resize(text_.find_last_not_of(" \n") + 1);
+    if (!text_.empty())
+      text_ += '\n';
     return std::move(text_);
   }
 

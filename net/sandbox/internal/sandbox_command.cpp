@@ -48,7 +48,8 @@ class arguments {
 // more of that than they use.
 void add_shell(arguments& out, const sandbox_limits& limits, const std::string& command) {
   const auto memory = std::to_string(limits.max_memory_bytes / kib);
-  const auto processes = std::to_string(limits.max_processes);
+  const auto processes =
+      limits.max_processes == 0 ? std::string{"unlimited"} : std::to_string(limits.max_processes);
   out.add("/bin/sh", "-c",
           "ulimit -c 0; ulimit -d " + memory + "; ulimit -p " + processes +
               " 2>/dev/null; if [ -x /bin/bash ]; then exec /bin/bash -c \"$1\"; fi; exec /bin/sh -c \"$1\"",
@@ -69,12 +70,17 @@ void add_file_system(arguments& out, const sandbox_options& options) {
   out.add("--bind", options.workspace.string(), "/workspace", "--chdir", "/workspace");
   for (const auto& [name, folder] : options.skills)
     out.add("--ro-bind", folder.string(), "/skills/" + name);
+  // What is made of folders on the way, such as /etc, holds nothing else.
+  out.add("--remount-ro", "/");
 }
 
 } // namespace
 
-process_spec sandboxed(const sandbox_options& options, const std::string& command) {
+process_spec sandboxed(const sandbox_options& options, const std::string& command, const fs::path& entrance) {
   arguments out;
+  // What does not get in does not run.
+  if (!entrance.empty())
+    out.add("/bin/sh", "-c", "echo 0 > \"$1\" && shift && exec \"$@\"", "sh", entrance.string());
   process_spec spec;
   spec.environment =
       std::vector<std::string>{std::string{"PATH="} + path_variable, "LANG=C.UTF-8", "HOME=/tmp"};

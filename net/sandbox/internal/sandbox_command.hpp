@@ -6,10 +6,13 @@
 #include <troupe/net/child_process.hpp>
 #include <troupe/runtime/sandbox_options.hpp>
 
+#include <filesystem>
 #include <string>
 
 namespace troupe::net {
 
-[[nodiscard]] process_spec sandboxed(const sandbox_options& options, const std::string& command);
+// `entrance` is the file of the control group that it enters first; empty: none.
+[[nodiscard]] process_spec sandboxed(const sandbox_options& options, const std::string& command,
+                                     const std::filesystem::path& entrance = {});
 
 } // namespace troupe::net
