@@ -31,6 +31,7 @@ int run_program(int count, char** arguments) {
   troupe::cli::add_run(app, chosen, signals);
   troupe::cli::add_chat(app, chosen, signals);
   troupe::cli::add_serve(app, chosen, signals);
+  troupe::cli::add_acp(app, chosen, signals);
   troupe::cli::add_sessions(app, chosen, signals);
   troupe::cli::add_answer(app, chosen, signals);
   troupe::cli::add_top(app, chosen);

@@ -8,6 +8,7 @@
 #include <troupe/runtime/tool_names.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 namespace troupe::cli {
@@ -34,19 +35,6 @@ deep_agent default_root() {
   return root;
 }
 
-// What the file asks for and this version does not have.
-std::vector<std::string> missing_parts(const config& c) {
-  std::vector<std::string> missing;
-  if (c.sandbox.backend != sandbox_backend::none)
-    missing.emplace_back("sandbox.backend: there is no sandbox in this version; leave it out.");
-  if (!c.skills.empty())
-    missing.emplace_back("skills: there are no skills in this version; leave them out.");
-  auto sandboxed = [](const subagent_spec& child) { return child.use_sandbox; };
-  if (c.use_sandbox || std::any_of(c.subagents.begin(), c.subagents.end(), sandboxed))
-    missing.emplace_back("use_sandbox: there is no sandbox in this version; leave it out.");
-  return missing;
-}
-
 deep_agent root_of(const config& c) {
   deep_agent root;
   root.name = c.name;
@@ -57,6 +45,8 @@ deep_agent root_of(const config& c) {
   root.temperature = c.temperature;
   root.tools = c.tools ? *c.tools : default_tools();
   root.output_schema = c.output_schema;
+  root.skills = c.skills;
+  root.use_sandbox = c.use_sandbox;
   root.subagents = c.subagents;
   root.spawn = c.spawn;
   root.limits = c.limits;
@@ -77,6 +67,14 @@ std::string stored_name(const std::string& configured, const std::string& asked,
     if (const fs::path file{configured.substr(scheme.size())}; !file.empty() && file.is_relative())
       return std::string{scheme} + (folder / file).string();
   return configured;
+}
+
+// "~/" is the home folder; what is relative is relative to the configuration's folder.
+fs::path folder_of(const std::string& written, const fs::path& folder) {
+  const char* home = std::getenv("HOME");
+  if (written.starts_with("~/") && home != nullptr)
+    return fs::path{home} / written.substr(2);
+  return folder / written;
 }
 
 telemetry_options telemetry_of(const telemetry_config& c, const fs::path& folder) {
@@ -114,12 +112,6 @@ result<setup> from_file(const std::string& path, const setup_options& options) {
   auto loaded = parse_config(*text, path, how);
   if (has_errors(loaded.issues))
     return error{errc::bad_config, "The configuration cannot be used:\n" + join_issues(loaded.issues)};
-  if (auto missing = missing_parts(loaded.value); !missing.empty()) {
-    std::string message = "The configuration cannot be used:";
-    for (const auto& m : missing)
-      message += "\n" + path + ": " + m;
-    return error{errc::bad_config, std::move(message)};
-  }
   setup s;
   s.config_file = path;
   for (const auto& issue : loaded.issues)
@@ -137,6 +129,12 @@ result<setup> from_file(const std::string& path, const setup_options& options) {
   s.runtime.workspace = folder / loaded.value.sandbox.workspace;
   if (s.runtime.workspace.empty())
     s.runtime.workspace = ".";
+  s.runtime.sandbox.backend = loaded.value.sandbox.backend;
+  s.runtime.sandbox.network = loaded.value.sandbox.network;
+  s.runtime.sandbox.limits = loaded.value.sandbox.limits;
+  s.runtime.fetch_private_hosts = loaded.value.fetch.private_hosts;
+  for (const auto& skills : loaded.value.skill_folders)
+    s.runtime.skill_folders.push_back(folder_of(skills, folder));
   auto agents = folder / loaded.value.agents_folder;
   if (fs::is_directory(agents))
     s.runtime.agents_folder = agents;
@@ -170,6 +168,8 @@ deep_agent root_from(const agent_definition& d, const setup& s) {
   root.thinking = d.thinking;
   root.temperature = d.temperature;
   root.output_schema = d.output_schema;
+  root.skills = d.skills;
+  root.use_sandbox = d.use_sandbox;
   root.limits = d.limits;
   root.policy = s.root.policy;
   root.run = s.root.run;
@@ -252,6 +252,7 @@ result<setup> make_setup(const setup_options& options) {
   }
   if (!options.model.empty())
     s.root.model = options.model;
+  s.runtime.sandbox.workspace = s.runtime.workspace;
   s.runtime.record = options.record;
   s.runtime.replay = options.replay;
   if (!options.events_file.empty())

@@ -3,6 +3,7 @@
 #include <troupe/embed/internal/run_state.hpp>
 #include <troupe/embed/internal/runtime_core.hpp>
 #include <troupe/embed/internal/value_or_throw.hpp>
+#include <troupe/net/fetch/fetch_url.hpp>
 #include <troupe/runtime/tools/file_tools.hpp>
 #include <troupe/runtime/tools/todo.hpp>
 
@@ -99,9 +100,29 @@ void runtime_core::add_tools() {
   if (!options_.workspace.empty())
     for (auto& tool : value_or_throw(tools::file_tools(options_.workspace)))
       tools_.emplace(tool->name, tool);
+  add_tool(
+      value_or_throw(net::make_fetch_tool(client_.http, {.private_hosts = options_.fetch_private_hosts})));
   for (const auto& tool : options_.tools)
-    if (!tools_.emplace(tool->name, tool).second)
-      throw config_error{{errc::name_clash, "Two tools are named '" + tool->name + "'."}};
+    add_tool(tool);
+  auto loaded = load_skills(options_.skill_folders);
+  for (const auto& issue : loaded.issues)
+    log(issue.is_error ? log_level::error : log_level::warning, to_string(issue));
+  skills_ = std::move(loaded.skills);
+  if (options_.sandbox.backend == sandbox_backend::none)
+    return;
+  auto sandbox = options_.sandbox;
+  if (sandbox.workspace.empty())
+    sandbox.workspace = options_.workspace;
+  for (const auto& [name, skill] : skills_)
+    sandbox.skills.emplace(name, skill->folder);
+  sandbox_ = value_or_throw(net::command_sandbox::open(io_, std::move(sandbox)));
+  add_tool(sandbox_->tool());
+}
+
+void runtime_core::add_tool(tool_ptr tool) {
+  auto name = tool->name;
+  if (!tools_.emplace(name, std::move(tool)).second)
+    throw config_error{{errc::name_clash, "Two tools are named '" + name + "'."}};
 }
 
 void runtime_core::add_model(const model_spec& spec) {
@@ -144,6 +165,8 @@ build_environment runtime_core::environment(const std::vector<std::string>& rese
     std::lock_guard lock{mutex_};
     e.tools = tools_;
     e.models = descriptions_;
+    e.skills = skills_;
+    e.sandbox = sandbox_ ? sandbox_->tool() : nullptr;
   }
   if (options_.agents_folder.empty() && options_.user_agents_folder.empty())
     return e;
@@ -216,6 +239,8 @@ agent runtime::create_deep_agent(deep_agent spec) {
   root.thinking = spec.thinking;
   root.temperature = spec.temperature;
   root.output_schema = std::move(spec.output_schema);
+  root.skills = std::move(spec.skills);
+  root.use_sandbox = spec.use_sandbox;
   root.limits = spec.limits;
   root.compaction = std::move(spec.compaction);
   root.before_and_after = std::move(spec.before_and_after);

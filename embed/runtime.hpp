@@ -19,6 +19,7 @@
 #include <troupe/runtime/ports/engine.hpp>
 #include <troupe/runtime/ports/session_store.hpp>
 #include <troupe/runtime/ports/tool_source.hpp>
+#include <troupe/runtime/sandbox_options.hpp>
 #include <troupe/runtime/stores/open_store.hpp>
 #include <troupe/runtime/telemetry/telemetry_options.hpp>
 
@@ -45,10 +46,14 @@ class config_error : public std::runtime_error {
 };
 
 struct runtime_options {
-  std::vector<model_spec> models{};           // besides "scenario", the embedded model, which is always there
-  std::vector<tool_ptr> tools{};              // known by name to all agents
-  std::filesystem::path workspace{};          // root of the built-in file tools; empty: no file tools
-  std::filesystem::path agents_folder{};      // *.md files of agents for invoke_agent; empty: none
+  std::vector<model_spec> models{};  // besides "scenario", the embedded model, which is always there
+  std::vector<tool_ptr> tools{};     // known by name to all agents
+  std::filesystem::path workspace{}; // root of the built-in file tools; empty: no file tools
+  std::vector<std::filesystem::path> skill_folders{}; // of skills that agents may have; read once
+  sandbox_options sandbox{}; // for commands of agents (the tool `environment`); none by default
+  std::vector<std::string>
+      fetch_private_hosts{};             // that fetch_url may reach though their addresses are not public
+  std::filesystem::path agents_folder{}; // *.md files of agents for invoke_agent; empty: none
   std::filesystem::path user_agents_folder{}; // likewise, of the user
   std::shared_ptr<session_store> store{};     // null: memory; see open_store
   std::size_t threads = 0;                    // for agents; 0: one a core
@@ -74,6 +79,8 @@ struct deep_agent {
   std::string model = "scenario";
   std::string instruction{};
   std::vector<tool_ref> tools{};
+  std::vector<std::string> skills{};          // of the runtime's
+  bool use_sandbox = false;                   // it may run commands
   std::vector<model_spec> available_models{}; // added to the runtime's
   std::vector<subagent_spec> subagents{};
   std::optional<spawn_config> spawn{}; // absent: it makes up no agents
@@ -104,6 +111,15 @@ struct run_options {
   std::vector<given_answer> answers{}; // to questions of the run that is resumed
 };
 
+namespace tools {
+
+// A page of the web as text; known to each runtime by name.
+[[nodiscard]] inline tool_ref fetch_url() {
+  return "fetch_url";
+}
+
+} // namespace tools
+
 class runtime_core;
 
 // A root agent of a runtime. Copyable; thread-safe; does not keep the runtime alive.
@@ -120,6 +136,9 @@ class agent {
   [[nodiscard]] troupe::run resume(run_options options) const;
 
   [[nodiscard]] const agent_profile& profile() const noexcept { return *profile_; }
+  // For those who start runs through runtime::engine().
+  [[nodiscard]] const agent_profile_ptr& shared_profile() const noexcept { return profile_; }
+  [[nodiscard]] const run_limits& limits() const noexcept { return limits_; }
   // What could be better in its declaration.
   [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }
   // Agents from files that cannot be used, and why; it goes on without them.

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/embed/editor_server.hpp>
 #include <troupe/embed/model_check.hpp>
 #include <troupe/embed/run.hpp>
 #include <troupe/embed/runtime.hpp>

@@ -84,6 +84,8 @@ struct agent_profile {
   std::shared_ptr<profile_extensions>
       extended; // this very profile with tools of its offers; null: made for each
   bool has_exclusive_tools = false;
+  std::vector<std::string>
+      newest_only; // tools of whose results only the newest is shown to the model in full
   std::shared_ptr<const json_schema>
       input;                         // what `request` is checked against; null: an object with `request`
   std::string input_key = "request"; // the one property of the input schema, else "prompt"

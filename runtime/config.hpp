@@ -12,6 +12,7 @@
 #include <troupe/runtime/load_issue.hpp>
 #include <troupe/runtime/mcp_server_spec.hpp>
 #include <troupe/runtime/policy.hpp>
+#include <troupe/runtime/sandbox_options.hpp>
 #include <troupe/runtime/stores/open_store.hpp>
 
 #include <nlohmann/json.hpp>
@@ -26,12 +27,16 @@
 
 namespace troupe {
 
-enum class sandbox_backend : std::uint8_t { none, bubblewrap };
-
 struct sandbox_config {
   sandbox_backend backend = sandbox_backend::none;
   std::string workspace = "."; // folder of the file tools and of the sandbox; relative to the config file
   bool network = false;
+  sandbox_limits limits{};
+};
+
+// Of the tool fetch_url.
+struct fetch_config {
+  std::vector<std::string> private_hosts; // that may have addresses which are not public
 };
 
 struct session_config {
@@ -68,6 +73,8 @@ struct config {
   std::optional<double> temperature;
   std::optional<std::vector<tool_ref>> tools; // absent: the file tools and todo
   std::vector<std::string> skills;
+  // Where skills are looked for; relative to the config file, "~/" is the home folder.
+  std::vector<std::string> skill_folders = {"skills", ".agents/skills", "~/.agents/skills"};
   bool use_sandbox = false;
   nlohmann::json output_schema;
 
@@ -77,6 +84,7 @@ struct config {
   std::string agents_folder =
       "agents"; // files of agents that invoke_agent reaches; relative to the config file
   sandbox_config sandbox;
+  fetch_config fetch;
   std::vector<mcp_server_spec> mcp_servers; // in the order of the file
   std::vector<policy_rule> policy;
   policy_decision policy_default = policy_decision::allow;

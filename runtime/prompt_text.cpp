@@ -106,6 +106,10 @@ std::string data_left_out(std::size_t bytes, std::size_t limit) {
          " are shown]";
 }
 
+std::string superseded() {
+  return "[A newer result of this tool stands below.]";
+}
+
 std::string launched(const call_id& task, const std::string& name, const std::string& model, bool queued) {
   nlohmann::json j = {{"status", "running"}, {"name", name}, {"model", model}, {"task_id", task.str()}};
   if (queued)

@@ -57,10 +57,12 @@ struct tool_result {
   std::vector<std::pair<std::string, nlohmann::json>> state{};
   std::vector<data_part> data{}; // images and other bytes, shown to the model after the results of the turn
   std::optional<tool_question> question{};
+  bool ends_agent =
+      false; // a failure that the agent shall not go on after; with max_turns it may say its last word
 
-  static tool_result failure(errc code, std::string why) { return {std::move(why), code, {}, {}, {}}; }
+  static tool_result failure(errc code, std::string why) { return {std::move(why), code, {}, {}, {}, false}; }
   static tool_result ask(std::string message, nlohmann::json schema) {
-    return {{}, {}, {}, {}, tool_question{std::move(message), std::move(schema)}};
+    return {{}, {}, {}, {}, tool_question{std::move(message), std::move(schema)}, false};
   }
 };
 

@@ -276,11 +276,47 @@ model_request build_summary_request(const agent_profile& profile, const agent_st
   return request;
 }
 
+namespace {
+
+bool is_of(const part& p, const std::vector<std::string>& tools) {
+  const auto* result = std::get_if<tool_result_part>(&p.value);
+  return result != nullptr && std::find(tools.begin(), tools.end(), result->name) != tools.end();
+}
+
+// The conversation with a short word in the place of all but the newest result of these tools. Contents that stay as they
+// are are shared.
+transcript with_newest(const transcript& all, const std::vector<std::string>& tools) {
+  std::vector<content_ptr> kept(all.size());
+  bool seen = false;
+  for (std::size_t i = all.size(); i-- > 0;) {
+    kept[i] = all[i];
+    if (all[i]->role != role::tool)
+      continue;
+    std::shared_ptr<content> changed;
+    for (std::size_t p = all[i]->parts.size(); p-- > 0;) {
+      if (!is_of(all[i]->parts[p], tools) || !std::exchange(seen, true))
+        continue;
+      if (changed == nullptr)
+        changed = std::make_shared<content>(*all[i]);
+      std::get<tool_result_part>(changed->parts[p].value).text = prompt_text::superseded();
+    }
+    if (changed != nullptr)
+      kept[i] = std::move(changed);
+  }
+  transcript out;
+  for (auto& item : kept)
+    out.append(std::move(item));
+  return out;
+}
+
+} // namespace
+
 model_request build_request(const agent_profile& profile, const agent_state& state) {
   model_request request;
   const bool grace = state.phase == agent_phase::grace;
   request.head = grace ? profile.grace_head : profile.head;
-  request.contents = state.conversation;
+  request.contents =
+      profile.newest_only.empty() ? state.conversation : with_newest(state.conversation, profile.newest_only);
   request.reminder = prompt_text::reminder(state.keys);
   request.choice = request.head->tools.empty() ? tool_choice::none : tool_choice::automatic;
   request.thinking = profile.thinking;

@@ -68,6 +68,11 @@ void decider::on(const input::tool_done& in) {
     emit(state_body{key, value, false});
   if (in.result.question)
     return ask_for_tool(*call, *in.result.question);
+  if (in.result.ends_agent && in.result.failed) {
+    if (*in.result.failed == errc::max_turns)
+      return limit(errc::max_turns, clean(in.result.text));
+    return on(input::give_up{*in.result.failed, in.result.text});
+  }
   resolve(*call, in.result, in.timing);
   after_results();
 }

@@ -22,6 +22,7 @@ void add_run(CLI::App& app, action& chosen, interrupt& signals);
 void add_sessions(CLI::App& app, action& chosen, interrupt& signals);
 void add_answer(CLI::App& app, action& chosen, interrupt& signals);
 void add_serve(CLI::App& app, action& chosen, interrupt& signals);
+void add_acp(CLI::App& app, action& chosen, interrupt& signals);
 void add_chat(CLI::App& app, action& chosen, interrupt& signals);
 void add_top(CLI::App& app, action& chosen);
 void add_agents(CLI::App& app, action& chosen);

@@ -10,6 +10,7 @@
 #include <troupe/embed/internal/runtime_telemetry.hpp>
 #include <troupe/embed/runtime.hpp>
 #include <troupe/net/io_pool.hpp>
+#include <troupe/net/sandbox/sandbox.hpp>
 #include <troupe/runtime/profile_builder.hpp>
 #include <troupe/runtime/registry.hpp>
 
@@ -58,6 +59,7 @@ class runtime_core {
 
  private:
   void add_tools();
+  void add_tool(tool_ptr tool);
   void begin_telemetry(telemetry_plan plan);
   [[nodiscard]] traced_model traced(const std::string& id);
 
@@ -67,6 +69,7 @@ class runtime_core {
   std::map<std::string, std::string> descriptions_; // of models, by id
   std::map<std::string, traced_model> traced_;      // likewise
   std::map<std::string, tool_ptr> tools_;
+  skill_map skills_;
   std::map<std::string, agent> agents_;
   std::map<session_id, std::function<void(std::shared_ptr<run_feed>)>> woken_;
 
@@ -74,6 +77,7 @@ class runtime_core {
   model_client client_;
   mcp_servers mcp_;
   std::vector<std::shared_ptr<tool_source>> sources_; // of the configured MCP servers
+  std::unique_ptr<net::command_sandbox> sandbox_; // null: none
   std::unique_ptr<dispatcher> dispatcher_;
   std::unique_ptr<actors::actor_engine> engine_;
   std::unique_ptr<runtime_telemetry> telemetry_; // null: none

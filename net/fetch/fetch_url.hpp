@@ -28,8 +28,8 @@ struct fetch_options {
   std::vector<std::string> private_hosts{}; // "host" or "host:port" that may have any address
 };
 
-// The client outlives the tool's calls.
-[[nodiscard]] result<tool_ptr> make_fetch_tool(std::shared_ptr<http_client> client,
+// The tool may outlive the client; its calls fail then.
+[[nodiscard]] result<tool_ptr> make_fetch_tool(const std::shared_ptr<http_client>& client,
                                                fetch_options options = {});
 
 } // namespace troupe::net

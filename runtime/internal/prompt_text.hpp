@@ -52,6 +52,9 @@ namespace troupe::prompt_text {
 [[nodiscard]] std::string data_of(const std::string& tool, const call_id& call);
 [[nodiscard]] std::string data_left_out(std::size_t bytes, std::size_t limit);
 
+// In the place of a result that a newer one has made worthless.
+[[nodiscard]] std::string superseded();
+
 // The system text of an agent that was made up for one call.
 [[nodiscard]] std::string spawned_instruction(const std::string& name);
 [[nodiscard]] std::string spawned_request(const std::string& goal, const std::string& context);

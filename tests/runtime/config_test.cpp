@@ -107,7 +107,7 @@ TEST_CASE("mistakes are told with file, line, key and what would be right") {
         row{"policy: [{tool: x}]", "\"decision\" is missing"},
         row{"policy: [{tool: x, decision: maybe}]", "allow, deny or ask, found \"maybe\""},
         row{"policy: [{decision: deny, arguments_pattern: \"(\"}]", "RE2"},
-        row{"sandbox: {backend: docker}", "none or bubblewrap"},
+        row{"sandbox: {backend: docker}", "none, bubblewrap or process"},
         row{"session: {store: postgres}", "sqlite:"},
         row{"spawn: {enabled: 1}", "spawn.enabled: expected true or false"},
         row{"thinking: much", "medium or high"},

@@ -342,6 +342,62 @@ TEST_CASE(
         d.events<tool_result_body>().at(0).data);
 }
 
+TEST_CASE("a tool may end its agent: at once, or at its limit with a last word") {
+  driver d{build(with_tools({make_tool("a"), make_tool("b")}))};
+  d.start();
+  auto calls = driver::of<command::call_tool>(
+      d.feed(input::model_done{answer({call_of("a"), call_of("b"), call_of("a")})}));
+  auto fatal = tool_result::failure(errc::not_allowed, "It went elsewhere.");
+  fatal.ends_agent = true;
+  SUBCASE("at once") {
+    d.feed(input::tool_done{calls[1].call, fatal});
+    CHECK(d.events<tool_result_body>().size() == 3);
+    const auto ended = d.events<agent_ended_body>();
+    REQUIRE(ended.size() == 1);
+    CHECK(ended[0].outcome.code() == errc::not_allowed);
+    CHECK(ended[0].outcome.detail() == "It went elsewhere.");
+  }
+  SUBCASE("at its limit") {
+    fatal.failed = errc::max_turns;
+    auto commands = d.feed(input::tool_done{calls[1].call, fatal});
+    CHECK(d.events<tool_result_body>().size() == 3);
+    CHECK(driver::of<command::call_model>(commands).size() == 1);
+    d.feed(input::model_done{answer({text_of("so far")})});
+    const auto ended = d.events<agent_ended_body>();
+    REQUIRE(ended.size() == 1);
+    CHECK(ended[0].outcome.recovered());
+    CHECK(ended[0].outcome.text() == "so far");
+  }
+}
+
+TEST_CASE("of tools whose newest result counts the model sees only that in full") {
+  auto profile = std::make_shared<agent_profile>(*build(with_tools({make_tool("look"), make_tool("act")})));
+  profile->newest_only = {"look"};
+  driver d{profile};
+  d.start();
+  for (int i = 0; i < 3; ++i) {
+    auto calls = driver::of<command::call_tool>(
+        d.feed(input::model_done{answer({call_of("look"), call_of("act"), call_of("look")})}));
+    for (const auto& c : calls)
+      d.feed(input::tool_done{c.call, {c.name + std::to_string(i) + c.call.str()}});
+  }
+  const auto request = build_request(*profile, d.state);
+  std::vector<std::string> looks;
+  std::size_t acts = 0;
+  for (std::size_t i = 0; i < request.contents.size(); ++i)
+    for (const auto& p : request.contents[i]->parts)
+      if (const auto* r = std::get_if<tool_result_part>(&p.value)) {
+        if (r->name == "look" && r->text.starts_with("look"))
+          looks.push_back(r->text);
+        acts += r->text.starts_with("act") ? 1 : 0;
+      }
+  REQUIRE(looks.size() == 1);
+  CHECK(looks[0].starts_with("look2"));
+  CHECK(acts == 3);
+  CHECK(request.contents.size() == d.state.conversation.size());
+  CHECK(request.contents[0] == d.state.conversation[0]); // shared
+}
+
 TEST_CASE("the todo ledger is shown with each request and never stored in the conversation") {
   auto profile = build(with_tools({make_tool("todo")}));
   driver d{profile};

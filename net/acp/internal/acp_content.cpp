@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <troupe/net/acp/internal/acp_content.hpp>
+#include <troupe/runtime/json_text.hpp>
+#include <troupe/runtime/surface.hpp>
+
+namespace troupe::net {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t max_options = 12;
+
+std::string text_at(const json& object, const char* key) {
+  auto found = object.is_object() ? object.find(key) : object.end();
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string{};
+}
+
+// What stands before an attached file, so that the model knows where it comes from.
+std::string named(const std::string& uri, const std::string& text) {
+  return "<file uri=\"" + uri + "\">\n" + text + "\n</file>";
+}
+
+bool add_block(const json& block, content& out) {
+  const auto type = text_at(block, "type");
+  if (type == "text") {
+    out.parts.push_back({text_part{text_at(block, "text")}, {}});
+  } else if (type == "image" || type == "audio") {
+    out.parts.push_back({data_part{text_at(block, "mimeType"), text_at(block, "data"), {}}, {}});
+  } else if (type == "resource_link") {
+    out.parts.push_back({text_part{"[" + text_at(block, "name") + "](" + text_at(block, "uri") + ")"}, {}});
+  } else if (type == "resource" && block.contains("resource")) {
+    const auto& resource = block["resource"];
+    if (auto blob = text_at(resource, "blob"); !blob.empty())
+      out.parts.push_back({data_part{text_at(resource, "mimeType"), std::move(blob), {}}, {}});
+    else
+      out.parts.push_back({text_part{named(text_at(resource, "uri"), text_at(resource, "text"))}, {}});
+  } else {
+    return false;
+  }
+  return true;
+}
+
+json option(std::size_t index, std::string name, const char* kind) {
+  return {{"optionId", std::to_string(index)}, {"name", std::move(name)}, {"kind", kind}};
+}
+
+} // namespace
+
+result<content> read_prompt(const json& blocks) {
+  content out;
+  out.role = role::user;
+  if (!blocks.is_array() || blocks.empty())
+    return error{errc::bad_arguments, "prompt: a list of content blocks, not empty, is wanted."};
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    if (!add_block(blocks[i], out))
+      return error{errc::bad_arguments,
+                   "prompt[" + std::to_string(i) + "]: there is no such kind of content."};
+  return out;
+}
+
+acp_choice choice_of(const question_body& question) {
+  acp_choice choice;
+  const auto& schema = question.schema;
+  if (text_at(schema, "type") == "boolean") {
+    choice.options = {option(0, "Allow", "allow_once"), option(1, "Reject", "reject_once")};
+    choice.values = {true, false};
+    return choice;
+  }
+  auto values = schema.is_object() ? schema.find("enum") : schema.end();
+  if (values == schema.end() || !values->is_array() || values->size() > max_options)
+    return choice;
+  for (const auto& value : *values) {
+    const auto name = value.is_string() ? value.get<std::string>() : dump_json(value);
+    choice.options.push_back(option(choice.values.size(), shown(name), "allow_once"));
+    choice.values.push_back(value);
+  }
+  return choice;
+}
+
+json answer_of(const std::string& text, const json& schema) {
+  const auto type = text_at(schema, "type");
+  if (type.empty() || type == "string")
+    return text;
+  if (auto parsed = parse_json(text))
+    return std::move(*parsed);
+  return text;
+}
+
+std::variant<std::string, rpc_error> stop_of(const outcome& ended) {
+  if (ended.completed() || ended.recovered())
+    return "end_turn";
+  if (ended.cancelled())
+    return "cancelled";
+  switch (ended.code()) {
+  case errc::max_turns:
+    return "max_turn_requests";
+  case errc::budget:
+    return "max_tokens";
+  case errc::model_refused:
+    return "refusal";
+  case errc::needs_input:
+    return "end_turn";
+  default:
+    return rpc_error{rpc_code::internal_error,
+                     shown(to_string(error{ended.code(), ended.detail()})),
+                     {{"code", to_string(ended.code())}}};
+  }
+}
+
+} // namespace troupe::net
