@@ -280,7 +280,8 @@ TEST_CASE("in the newer revision a question is a result, and the client comes ag
     CHECK(f.agents.runs.size() == 1);
   }
   SUBCASE("with a state that was changed") {
-    for (const auto& wrong : {"1:q1", "1:q1.00", ("2" + state.substr(1)).c_str(), ""}) {
+    for (const auto& wrong :
+         {std::string{"1:q1"}, std::string{"1:q1.00"}, "2" + state.substr(1), std::string{}}) {
       again["requestState"] = wrong;
       f.modern(3, "tools/call", again, able);
       CHECK(f.take()["error"]["code"] == -32602);
