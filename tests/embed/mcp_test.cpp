@@ -65,7 +65,7 @@ TEST_CASE("the root calls tools of the configured servers, which are shared and 
     CHECK(wait_gone(pid));
 }
 
-TEST_CASE("an agent's own servers live as long as the agent, on every way that it can end") {
+TEST_CASE("a root's own servers are one for each session, and end at shutdown") {
   temporary_folder f;
   const auto pids = f.path() / "pids";
   const auto shared = f.path() / "shared";
@@ -93,7 +93,7 @@ TEST_CASE("an agent's own servers live as long as the agent, on every way that i
     CHECK(wait_gone(pid));
 }
 
-TEST_CASE("children of agent files start servers of their own, which end with the child") {
+TEST_CASE("children of agent files start servers of their own, which end with the child, however it ends") {
   temporary_folder f;
   const auto pids = f.path() / "pids";
   const auto spec = shell_mcp("own", pids);
@@ -103,20 +103,29 @@ TEST_CASE("children of agent files start servers of their own, which end with th
           "---\nname: helper\ndescription: Helps.\ntools: []\nmcp_servers:\n  own: {command: sh, args: [\"" +
               (f.path() / "server.sh").string() + "\"], env: {PIDS: \"" + pids.string() +
               "\"}}\n---\n${query}\n");
+  std::string tool = "mcp_own_hello"; // changed between runs only
   runtime rt{{.agents_folder = f.path() / "agents"}};
-  rt.add_model("rules", function_model([](const model_request& request) {
-                 if (request.agent == "helper")
-                   return has_result(request) ? text_response(last_result(request))
-                                              : call_response("mcp_own_hello", json::object());
-                 return has_result(request)
-                            ? text_response(last_result(request))
+  rt.add_model("rules", function_model([&tool](const model_request& request) {
+                 if (has_result(request))
+                   return text_response(last_result(request));
+                 return request.agent == "helper"
+                            ? call_response(tool, json::object())
                             : call_response("invoke_agent", {{"agent_name", "helper"}, {"prompt", "x"}});
                }));
   auto root = rt.create_deep_agent({.name = "boss", .model = "rules", .instruction = "Do."});
-  for (int i = 1; i <= 3; ++i) {
-    CHECK(answer_of(root.run("go")) == "hi");
-    CHECK(numbers_in(pids).size() == static_cast<std::size_t>(i));
-  }
+  CHECK(answer_of(root.run("go")) == "hi");
+  CHECK(answer_of(root.run("go")) == "hi");
+  tool = "mcp_own_die";
+  CHECK(answer_of(root.run("go")).find("ended with code 3") != std::string::npos);
+  tool = "no_such_tool";
+  CHECK(root.run("go").outcome().completed());
+  tool = "mcp_own_hang";
+  auto hangs = root.run("go");
+  for (const event& e : hangs)
+    if (const auto* call = e.as<tool_call_body>(); call != nullptr && call->name == tool)
+      hangs.cancel();
+  CHECK(hangs.outcome().cancelled());
+  CHECK(numbers_in(pids).size() == 5);   // one for each child
   for (const int pid : numbers_in(pids)) // while the runtime lives
     CHECK(wait_gone(pid));
 }

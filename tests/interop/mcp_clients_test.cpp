@@ -65,7 +65,8 @@ TEST_CASE("the SDKs of both revisions call our agents, and answer their question
     CHECK(steps["question"]["asked"] == json{"Which one?"});
     CHECK(steps["question"]["text"].get<std::string>().find("the red one") != std::string::npos);
     CHECK(steps["again"] == true);
-    CHECK(steps["progress"].size() >= 3);
+    // The newer client drops what comes in one piece with the result.
+    CHECK(steps["progress"].size() >= (which == "v1" ? 3 : 1));
     CHECK(steps["unknown"] == -32602);
   }
 }
