@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <utility>
 
+#include <unistd.h>
+
 namespace troupe {
 namespace {
 
@@ -160,6 +162,7 @@ build_environment runtime_core::environment(const std::vector<std::string>& rese
   build_environment e;
   e.today = today();
   e.sources = sources_;
+  e.as_root = ::geteuid() == 0;
   e.make_source = [this](const mcp_server_spec& spec) { return mcp_.maker(spec); };
   {
     std::lock_guard lock{mutex_};

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/runtime/browser_agent.hpp>
 #include <troupe/runtime/mcp_server_spec.hpp>
 #include <troupe/runtime/ports/model_provider.hpp>
 #include <troupe/runtime/tool.hpp>
@@ -119,6 +120,7 @@ struct agent_definition {
   nlohmann::json output_schema{}; // null: the answer is text
   agent_limits limits{};
   std::vector<mcp_server_spec> mcp_servers{}; // each instance of the agent starts its own
+  browser_options browser{};                  // of kind browser
   nlohmann::json remote{};                    // agent_card_url, agent_card_json, auth of a remote agent
   definition_origin origin = definition_origin::code;
   std::string file{};

@@ -321,7 +321,7 @@ class root_builder {
   void add_registry() {
     std::string catalogue;
     for (const auto& definition : environment_.agents) {
-      if (definition->kind != agent_kind::local) {
+      if (definition->kind == agent_kind::remote) {
         warnings_.push_back("Agent '" + definition->name + "' is of kind " +
                             std::string{to_string(definition->kind)} +
                             ", which this runtime has no strategy for.");
@@ -439,6 +439,8 @@ class root_builder {
     auto declared = d;
     if (declared.tools && take_request_input(*declared.tools))
       add_request_input(child);
+    if (d.kind == agent_kind::browser)
+      add_browser(child, declared);
     add_offers(child, declared);
     for (const auto& tool : child_tools(declared))
       child.add_function(tool);
@@ -452,7 +454,24 @@ class root_builder {
     }
     if (draft_.fault())
       return nullptr;
-    return child.finish(instruct(child, d));
+    return child.finish(instruct(child, declared));
+  }
+
+  // A browser of its own for each instance, and no tools of the root unless it names some.
+  void add_browser(profile_draft& child, agent_definition& d) {
+    if (!d.tools)
+      d.tools.emplace();
+    d.instruction = browser_instruction(d.browser, d.instruction.empty() ? d.goal : d.instruction);
+    child.profile.newest_only = page_tools();
+    if (!environment_.make_source)
+      return child.fail(errc::bad_definition, "there is nothing here that starts the server of a browser.");
+    auto server = environment_.make_source(browser_server(d.browser, environment_.as_root));
+    if (!server)
+      return child.fail(server.failure().code, server.failure().message);
+    auto made = guarded_browser(d.browser, *std::move(server));
+    if (!made)
+      return child.fail(made.failure().code, made.failure().message);
+    child.profile.offers.push_back({nullptr, *std::move(made), {}});
   }
 
   // Without a list of tools a child has what the root has.

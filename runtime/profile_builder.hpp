@@ -44,6 +44,7 @@ struct build_environment {
   std::map<std::string, tool_ptr> tools{};     // built in and of the program
   std::map<std::string, std::string> models{}; // catalogue id → description
   skill_map skills{};                          // that agents may have
+  bool as_root = false;                        // the program runs as root, which browsers want to know
   tool_ptr sandbox{};                          // the tool `environment`; null: no sandbox is configured
   std::vector<std::shared_ptr<const agent_definition>>
       agents{};                                        // of the registry, reached through invoke_agent

@@ -77,9 +77,9 @@ class runtime_core {
 
   net::io_pool io_;
   model_client client_;
+  std::unique_ptr<net::command_sandbox> sandbox_; // null: none
   mcp_servers mcp_;
   std::vector<std::shared_ptr<tool_source>> sources_; // of the configured MCP servers
-  std::unique_ptr<net::command_sandbox> sandbox_; // null: none
   std::unique_ptr<dispatcher> dispatcher_;
   std::unique_ptr<actors::actor_engine> engine_;
   std::unique_ptr<runtime_telemetry> telemetry_; // null: none

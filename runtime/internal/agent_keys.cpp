@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/runtime/agent_file.hpp>
 #include <troupe/runtime/internal/agent_keys.hpp>
+#include <troupe/runtime/internal/browser_keys.hpp>
 #include <troupe/runtime/internal/mcp_keys.hpp>
 #include <troupe/runtime/json_text.hpp>
 #include <troupe/runtime/tool_names.hpp>
@@ -188,6 +189,11 @@ const key keys[] = {
        d.local_key = in.key;
        r.read_schema(in, d.definition.output_schema);
      }},
+    {"browser", "map", "", "",
+     [](yaml_reader& r, const yaml_value& in, agent_draft& d) {
+       d.has_browser = true;
+       read_browser(r, in, d.definition.browser);
+     }},
     {"agent_card_url", "URL", "", "", read_url},
     {"agent_card_json", "JSON", "", "", read_card},
     {"auth", "map", "", "", read_auth},
@@ -216,6 +222,8 @@ void check_local(yaml_reader& reader, const yaml_value& in, agent_draft& draft,
   auto& d = draft.definition;
   if (!d.remote.is_null())
     reader.doubt(in, "agent_card_url, agent_card_json and auth belong to agents of kind remote.");
+  if (draft.has_browser && d.kind != agent_kind::browser)
+    reader.doubt({in.node, "browser", in.line}, "only an agent of kind browser has this key.");
   if (d.description.empty() && d.goal.empty())
     reader.error(in, "the key \"description\" is missing or empty; others choose the agent by it.");
   if (d.tools)

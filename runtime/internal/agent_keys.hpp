@@ -17,6 +17,7 @@ struct agent_draft {
   agent_definition definition;
   std::optional<agent_kind> kind; // as written
   bool has_servers = false;       // mcp_servers was there
+  bool has_browser = false;       // browser was there
   std::string local_key;          // a key that only local agents have; empty when none was there
 };
 
