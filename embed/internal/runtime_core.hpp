@@ -50,7 +50,9 @@ class runtime_core {
   // What the runtime's destructor does. Who is in a call on another thread keeps the object, but no run.
   void close();
   std::vector<std::string> shutdown(std::chrono::milliseconds limit, shutdown_mode mode) {
-    return engine_->shutdown(limit, mode);
+    auto still = engine_->shutdown(limit, mode);
+    mcp_.close();
+    return still;
   }
   void log(log_level level, std::string_view message) const {
     if (options_.log)

@@ -231,6 +231,21 @@ TEST_CASE("a server that ends at an unknown request is told the older revision's
   CHECK(f.lists[0]->empty());
 }
 
+TEST_CASE("a server that ends at whatever it is told is asked anew after the pause") {
+  fixture f;
+  f.open();
+  f.server.take("server/discover");
+  f.server.end();
+  f.server.take("initialize");
+  f.server.end();
+  REQUIRE(f.lists.size() == 1);
+  CHECK(f.lists[0].failure().code == errc::connection_lost);
+  f.clock.advance(500ms);
+  const auto before = f.link->version();
+  f.open_modern();
+  CHECK(f.link->version() > before); // who has gone on without it hears of it
+}
+
 TEST_CASE("tools are listed page by page, and a list without an end is cut") {
   fixture f;
   f.options.limits.max_pages = 3;

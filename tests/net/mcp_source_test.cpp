@@ -18,10 +18,8 @@
 #include <vector>
 
 #include "support/mcp_calls.hpp"
+#include "support/shell_mcp.hpp"
 #include "support/test_server.hpp"
-#include <poll.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 using namespace troupe;
 using namespace troupe::net;
@@ -52,17 +50,6 @@ while IFS= read -r line; do
   esac
 done
 )sh";
-
-// True once the process has ended.
-bool wait_gone(int pid) {
-  const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-  if (fd < 0)
-    return true;
-  pollfd p{fd, POLLIN, 0};
-  const bool ended = poll(&p, 1, 20'000) == 1;
-  close(fd);
-  return ended;
-}
 
 struct piped {
   io_pool pool;

@@ -217,6 +217,7 @@ void mcp_server_link::pause(const error& why) {
   state_ = state::paused;
   failed_ = true;
   retried_ = false;
+  spoken_ = peer_.era; // a guess that did not help is forgotten
   delay_ = delay_.count() == 0 ? options_.limits.restart_delay
                                : std::min(delay_ * 2, options_.limits.max_restart_delay);
   failure_ = why;

@@ -81,8 +81,8 @@ class stdio_transport final : public mcp_transport {
     if (started)
       process_ = *std::move(started);
     else if (auto events = to.lock())
-      events->on_closed({errc::connection_failed, "MCP server '" + options_.server +
-                                                      "' cannot be started: " + started.failure().message});
+      events->on_closed(
+          {errc::connection_failed, "MCP server '" + options_.server + "': " + started.failure().message});
   }
 
   void send(mcp_outgoing message) override {

@@ -5,6 +5,7 @@
 #include <troupe/net/mcp/server/internal/request_state.hpp>
 #include <troupe/net/mcp/server/mcp_server_session.hpp>
 #include <troupe/runtime/json_text.hpp>
+#include <troupe/runtime/sanitizer.hpp>
 
 #include <algorithm>
 #include <deque>
@@ -53,16 +54,17 @@ json failed_call(const std::string& why) {
 
 json call_result(const mcp_run_end& end) {
   const auto& o = end.outcome;
+  const auto said = sanitize_text(o.text());
   json structured = {
-      {"status", to_string(o.status())}, {"text", o.text()}, {"session", end.session}, {"usage", end.used}};
-  auto text = o.text();
+      {"status", to_string(o.status())}, {"text", said}, {"session", end.session}, {"usage", end.used}};
+  auto text = said;
   if (!o.completed()) {
-    const auto why =
-        o.failed() ? std::string{to_string(o.code())} + ": " + o.detail() : "Cancelled by " + o.by() + ".";
+    const auto why = o.failed() ? std::string{to_string(o.code())} + ": " + sanitize_text(o.detail())
+                                : "Cancelled by " + o.by() + ".";
     structured["error"] = why;
     text = why + (text.empty() ? "" : "\n" + text);
   } else if (o.value()) {
-    structured["value"] = *o.value();
+    structured["value"] = sanitize_json(*o.value());
   }
   json out = {{"content", {{{"type", "text"}, {"text", std::move(text)}}}},
               {"structuredContent", std::move(structured)}};
@@ -333,7 +335,8 @@ void mcp_server_session::impl::asked(const call_ptr& c, mcp_run_question questio
 
 void mcp_server_session::impl::ask(const call_ptr& c) {
   const auto& question = c->questions.front();
-  json form = {{"message", question.message}, {"requestedSchema", mcp_form_schema(question.schema)}};
+  json form = {{"message", sanitize_text(question.message)},
+               {"requestedSchema", mcp_form_schema(question.schema)}};
   if (c->era == mcp_era::legacy) {
     const auto id = "ask-" + std::to_string(c->number) + "-" + question.id;
     asking_[id] = c;
