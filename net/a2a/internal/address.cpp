@@ -18,10 +18,10 @@ bool is_private(const ip::address_v4& a) {
     std::uint32_t from;
     unsigned bits;
   };
-  constexpr std::array ranges = {
-      range{0x00000000, 8},  range{0x0a000000, 8},  range{0x64400000, 10}, range{0x7f000000, 8},
-      range{0xa9fe0000, 16}, range{0xac100000, 12}, range{0xc0000000, 24}, range{0xc0a80000, 16},
-      range{0xc6120000, 15}, range{0xe0000000, 4},  range{0xf0000000, 4}};
+  constexpr std::array ranges = {range{0x00000000, 8},  range{0x0a000000, 8},  range{0x64400000, 10},
+                                 range{0x7f000000, 8},  range{0xa9fe0000, 16}, range{0xac100000, 12},
+                                 range{0xc0000000, 24}, range{0xc0a80000, 16}, range{0xc6120000, 15},
+                                 range{0xe0000000, 4},  range{0xf0000000, 4}};
   const auto value = a.to_uint();
   return std::any_of(ranges.begin(), ranges.end(), [value](const range& r) {
     return (value >> (32 - r.bits)) == (r.from >> (32 - r.bits));
@@ -48,9 +48,8 @@ bool is_private(const ip::address_v6& a) {
 // "2130706433", "0x7f.1": what resolvers take for addresses without being one in writing.
 bool is_numeric_name(std::string_view host) {
   const auto last = host.substr(host.rfind('.') + 1);
-  const bool digits = !last.empty() && std::all_of(last.begin(), last.end(), [](unsigned char c) {
-    return std::isdigit(c) != 0;
-  });
+  const bool digits = !last.empty() && std::all_of(last.begin(), last.end(),
+                                                   [](unsigned char c) { return std::isdigit(c) != 0; });
   return digits || last.starts_with("0x");
 }
 
@@ -111,9 +110,10 @@ status check_address(const web_url& url, const address_policy& policy) {
   const bool named = !policy.named_host.empty() && policy.named_host == url.host;
   if (policy.allow_private || named || !is_private_host(url.host))
     return ok();
-  return error{errc::not_allowed, "The card names " + url.origin +
-                                      ", which is no public address; write allow_private: true in the agent's "
-                                      "definition if that is meant."};
+  return error{errc::not_allowed,
+               "The card names " + url.origin +
+                   ", which is no public address; write allow_private: true in the agent's "
+                   "definition if that is meant."};
 }
 
 bool may_have_credentials(const web_url& url, const address_policy& policy) noexcept {

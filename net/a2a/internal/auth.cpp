@@ -63,11 +63,13 @@ status check_http(const auth_config& c) {
 }
 
 status check_oauth(const auth_config& c) {
-  for (const auto& [name, value] :
-       {std::pair{"token_url", &c.token_url}, {"client_id", &c.client_id}, {"client_secret", &c.client_secret}})
+  for (const auto& [name, value] : {std::pair{"token_url", &c.token_url},
+                                    {"client_id", &c.client_id},
+                                    {"client_secret", &c.client_secret}})
     if (value->empty())
-      return bad(std::string{name} +
-                 " is missing: oauth2 is used with client credentials (token_url, client_id, client_secret).");
+      return bad(
+          std::string{name} +
+          " is missing: oauth2 is used with client credentials (token_url, client_id, client_secret).");
   auto url = split_url(c.token_url, "auth.token_url");
   return url ? ok() : status{url.failure()};
 }

@@ -192,7 +192,8 @@ result<agent_card> read_card(const json& card, const card_limits& limits) {
   if (auto added = add_interfaces(card, limits, out); !added)
     return added.failure();
   if (out.interfaces.empty())
-    return bad("supportedInterfaces (or url, in version 0.3) is missing: it says where the agent is reached.");
+    return bad(
+        "supportedInterfaces (or url, in version 0.3) is missing: it says where the agent is reached.");
   const auto* can = member(card, "capabilities");
   if (can != nullptr && !can->is_object())
     return bad("capabilities must be an object.");
@@ -222,12 +223,15 @@ result<card_interface> choose_interface(const agent_card& card, bool has_auth) {
       return i;
     version = true;
   }
-  std::string text = "The agent '" + one_line(utf8_prefix(card.name, max_shown_name)) + "' cannot be reached: ";
+  std::string text =
+      "The agent '" + one_line(utf8_prefix(card.name, max_shown_name)) + "' cannot be reached: ";
   if (version)
     text += "its interfaces speak a version of A2A other than 1.0 and 0.3.";
   else if (grpc)
-    text += has_auth ? "its card offers gRPC only, over which no credentials are sent. JSONRPC or HTTP+JSON is needed."
-                     : "its card offers gRPC only. JSONRPC or HTTP+JSON is needed.";
+    text +=
+        has_auth
+            ? "its card offers gRPC only, over which no credentials are sent. JSONRPC or HTTP+JSON is needed."
+            : "its card offers gRPC only. JSONRPC or HTTP+JSON is needed.";
   else
     text += "its card offers neither JSONRPC nor HTTP+JSON.";
   return error{errc::protocol, std::move(text)};

@@ -12,13 +12,14 @@ using nlohmann::json;
 namespace {
 
 // In the order of task_state.
-constexpr std::array<std::string_view, 9> kebab_names = {
-    "unknown", "submitted", "working", "completed", "failed", "canceled", "rejected", "input-required",
-    "auth-required"};
+constexpr std::array<std::string_view, 9> kebab_names = {"unknown",   "submitted",      "working",
+                                                         "completed", "failed",         "canceled",
+                                                         "rejected",  "input-required", "auth-required"};
 // In the order of the numbers of a2a.proto.
-constexpr std::array numbered = {task_state::unknown,        task_state::submitted, task_state::working,
-                                 task_state::completed,      task_state::failed,    task_state::canceled,
-                                 task_state::input_required, task_state::rejected,  task_state::auth_required};
+constexpr std::array numbered = {
+    task_state::unknown,        task_state::submitted, task_state::working,
+    task_state::completed,      task_state::failed,    task_state::canceled,
+    task_state::input_required, task_state::rejected,  task_state::auth_required};
 
 std::string snake(std::string_view camel) {
   std::string out;
@@ -245,8 +246,8 @@ status_update status_update_of(const json& j) {
 }
 
 artifact_update artifact_update_of(const json& j) {
-  artifact_update u{text_member(j, "taskId"), text_member(j, "contextId"), {}, flag(j, "append"),
-                    flag(j, "lastChunk")};
+  artifact_update u{
+      text_member(j, "taskId"), text_member(j, "contextId"), {}, flag(j, "append"), flag(j, "lastChunk")};
   if (const auto* what = member(j, "artifact"); what != nullptr && what->is_object())
     u.artifact = artifact_of(*what);
   return u;
@@ -381,7 +382,8 @@ result<message> read_message(const json& value) {
     return error{errc::bad_arguments, "'message' must be an object."};
   auto m = message_of(value);
   if (m.parts.empty())
-    return error{errc::bad_arguments, "'message.parts' must hold at least one part with a text, data or file."};
+    return error{errc::bad_arguments,
+                 "'message.parts' must hold at least one part with a text, data or file."};
   return m;
 }
 

@@ -90,8 +90,8 @@ void reassembly::say(std::vector<std::string>& log, std::string text, bool thoug
 
 void reassembly::store(const artifact& a, bool append) {
   auto text = valid_utf8(text_of(a.parts));
-  auto found =
-      std::find_if(artifacts_.begin(), artifacts_.end(), [&](const kept_artifact& k) { return k.id == a.id; });
+  auto found = std::find_if(artifacts_.begin(), artifacts_.end(),
+                            [&](const kept_artifact& k) { return k.id == a.id; });
   if (found == artifacts_.end()) {
     if (artifacts_.size() >= limits_.max_artifacts) {
       too_large_ = true;
