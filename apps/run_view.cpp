@@ -237,6 +237,13 @@ setup prepare(const setup_options& options) {
   return std::move(*prepared);
 }
 
+void tell_about(const agent& root) {
+  for (const auto& warning : root.warnings())
+    print_line(stderr, "troupe: warning: " + warning);
+  for (const auto& skipped : root.skipped())
+    print_line(stderr, "troupe: left out: " + skipped);
+}
+
 run_options terminal_run_options(const setup& prepared) {
   run_options options;
   options.busy = prepared.busy;

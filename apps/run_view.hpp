@@ -47,6 +47,9 @@ class canceller {
 // The setup, with its warnings told. Throws config_error.
 [[nodiscard]] setup prepare(const setup_options& options);
 
+// Tells what could be better in the root's declaration, and which agents are left out.
+void tell_about(const agent& root);
+
 // Options of a run that this terminal can serve.
 [[nodiscard]] run_options terminal_run_options(const setup& prepared);
 

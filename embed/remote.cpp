@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/embed/internal/value_or_throw.hpp>
 #include <troupe/embed/internal/waiting.hpp>
 #include <troupe/embed/remote.hpp>
 #include <troupe/embed/runtime.hpp>
@@ -44,13 +45,6 @@ class collector final : public net::http_handler {
   int status_ = 0;
   std::string body_;
 };
-
-template <class T>
-T value_or_throw(result<T> r) {
-  if (!r)
-    throw config_error{r.failure()};
-  return std::move(*r);
-}
 
 } // namespace
 

@@ -2,6 +2,7 @@
 #include <troupe/embed/internal/provider_factory.hpp>
 #include <troupe/embed/internal/run_state.hpp>
 #include <troupe/embed/internal/runtime_core.hpp>
+#include <troupe/embed/internal/value_or_throw.hpp>
 #include <troupe/runtime/tools/file_tools.hpp>
 #include <troupe/runtime/tools/todo.hpp>
 
@@ -41,13 +42,6 @@ std::string provider_name(const std::string& protocol) {
   if (protocol == "gemini")
     return "gcp.gemini";
   return protocol == "openai_responses" ? "openai" : protocol;
-}
-
-template <class T>
-T value_or_throw(result<T> r) {
-  if (!r)
-    throw config_error{r.failure()};
-  return std::move(*r);
 }
 
 } // namespace

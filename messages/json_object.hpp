@@ -14,6 +14,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace troupe {
 
@@ -88,6 +89,17 @@ class text_object {
   void raw(const char (&key)[N], Write write) {
     begin(key);
     write(out_);
+  }
+  // An array; `write(out, item)` appends the JSON text of an item.
+  template <std::size_t N, class Range, class Write>
+  void list(const char (&key)[N], const Range& range, Write write) {
+    begin(key);
+    char lead = '[';
+    for (const auto& item : range) {
+      out_ += std::exchange(lead, ',');
+      write(out_, item);
+    }
+    out_ += lead == '[' ? "[]" : "]";
   }
   template <std::size_t N>
   void yes(const char (&key)[N]) {

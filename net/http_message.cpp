@@ -82,6 +82,8 @@ errc to_errc(http_error_kind kind) noexcept {
   case http_error_kind::proxy:
   case http_error_kind::proxy_refused:
     return errc::connection_failed;
+  case http_error_kind::refused_address:
+    return errc::not_allowed;
   case http_error_kind::tls:
     return errc::tls;
   case http_error_kind::dropped:

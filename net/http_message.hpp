@@ -18,6 +18,11 @@
 
 namespace troupe::net {
 
+// Which addresses a request may reach. public_only refuses loopback, private, link-local and reserved ones, the
+// metadata services of clouds among them, after the name was resolved: for URLs that come from models, web pages and
+// peers. Through a proxy only an address in the URL itself can be judged.
+enum class address_reach : std::uint8_t { any, public_only };
+
 // Where requests go: scheme, host, port and how its certificate is checked. Immutable, thread-safe; made
 // once, and shared by all requests. Connections are reused between requests whose origins are equal in all of
 // this.
@@ -26,13 +31,14 @@ class http_origin {
   // `url` is an absolute http or https URL. It must not carry user information: a password in a URL ends up
   // in logs. With https the certificate is checked against the host's name and the system's authorities or,
   // if `ca_file` is given, against the PEM file `ca_file` alone. Fails with bad_config.
-  [[nodiscard]] static result<std::shared_ptr<const http_origin>> parse(std::string_view url,
-                                                                        const std::string& ca_file = {});
+  [[nodiscard]] static result<std::shared_ptr<const http_origin>>
+  parse(std::string_view url, const std::string& ca_file = {}, address_reach reach = address_reach::any);
   ~http_origin();
 
   [[nodiscard]] const std::string& host() const noexcept { return host_; } // without the brackets of IPv6
   [[nodiscard]] const std::string& authority() const noexcept { return authority_; } // as in the Host header
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+  [[nodiscard]] address_reach reach() const noexcept { return reach_; }
   [[nodiscard]] bool tls() const noexcept { return tls_ != nullptr; }
   // The path of the URL without a final slash, percent-encoded: "/v1", or empty.
   [[nodiscard]] const std::string& base_path() const noexcept { return base_path_; }
@@ -51,6 +57,7 @@ class http_origin {
   std::string host_;
   std::string authority_;
   std::uint16_t port_ = 0;
+  address_reach reach_ = address_reach::any;
   std::string base_path_;
   std::string text_;
   std::string pool_key_;
@@ -115,6 +122,7 @@ struct http_request {
 
 enum class http_error_kind : std::uint8_t {
   resolve,         // the host's name has no address
+  refused_address, // none of the host's addresses is public, and the request may reach no other
   connect,         // refused, unreachable, out of descriptors
   connect_timeout, // no connection in time
   proxy,           // the proxy is out of order, or has no way to the host

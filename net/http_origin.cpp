@@ -22,8 +22,8 @@ error bad_url(std::string_view what) {
 http_origin::http_origin() = default;
 http_origin::~http_origin() = default;
 
-result<std::shared_ptr<const http_origin>> http_origin::parse(std::string_view url,
-                                                              const std::string& ca_file) {
+result<std::shared_ptr<const http_origin>>
+http_origin::parse(std::string_view url, const std::string& ca_file, address_reach reach) {
   auto parsed = boost::urls::parse_uri(url);
   if (!parsed)
     return bad_url("is not a URL");
@@ -46,6 +46,7 @@ result<std::shared_ptr<const http_origin>> http_origin::parse(std::string_view u
   std::shared_ptr<http_origin> origin(new http_origin);
   origin->host_ = parsed->host_address();
   origin->port_ = port;
+  origin->reach_ = reach;
   auto host = std::string(parsed->encoded_host());
   auto with_port = host + ":" + std::to_string(origin->port_);
   origin->authority_ = port == (secure ? 443 : 80) ? host : with_port;
@@ -54,6 +55,8 @@ result<std::shared_ptr<const http_origin>> http_origin::parse(std::string_view u
     origin->base_path_.pop_back();
   origin->text_ = (secure ? "https://" : "http://") + with_port;
   origin->pool_key_ = origin->text_ + " " + ca_file;
+  if (reach == address_reach::public_only)
+    origin->pool_key_ += " public";
   if (secure) {
     auto tls = make_tls_state(ca_file);
     if (!tls)

@@ -229,7 +229,7 @@ struct shown_lengths {
 
 struct activity_limits {
   std::size_t keep_ended = 1000;               // ended children kept in the tree, over all sessions
-  std::size_t keep_sessions = 1000;            // sessions whose root has ended
+  std::size_t keep_sessions = 1000;            // sessions where nothing goes on
   std::size_t keep_removed = 8192;             // rows whose removal a follower can still be told of
   std::size_t max_tools = 256;                 // names of tools that are counted apart
   std::size_t recent_events = 65'536;          // events of all sessions kept for followers

@@ -192,21 +192,6 @@ void write_times(text_object& o, const char (&key)[N], const std::map<std::strin
   });
 }
 
-// An array of what `write` makes of each item.
-template <std::size_t N, class Range, class Write>
-void write_list(text_object& o, const char (&key)[N], const Range& range, Write write) {
-  o.raw(key, [&](std::string& out) {
-    out += '[';
-    bool first = true;
-    for (const auto& item : range) {
-      if (!std::exchange(first, false))
-        out += ',';
-      write(out, item);
-    }
-    out += ']';
-  });
-}
-
 } // namespace
 
 std::string describe_call(std::string_view args) {
@@ -263,10 +248,10 @@ std::string shown_changes(const activity_changes& changes, const activity_query&
       o.objects("agents", changes.agents,
                 [](text_object& inner, const agent_row& row) { write_agent(inner, row); });
     if (!changes.complete) {
-      write_list(o, "removed_sessions", changes.removed_sessions,
-                 [](std::string& to, const session_id& id) { append_json_string(to, id.str()); });
-      write_list(o, "removed_agents", changes.removed_agents,
-                 [](std::string& to, agent_number number) { to += std::to_string(number); });
+      o.list("removed_sessions", changes.removed_sessions,
+             [](std::string& to, const session_id& id) { append_json_string(to, id.str()); });
+      o.list("removed_agents", changes.removed_agents,
+             [](std::string& to, agent_number number) { to += std::to_string(number); });
     }
   }
   return out;

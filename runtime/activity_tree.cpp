@@ -20,6 +20,11 @@ auto first_after(const List& rows, std::uint64_t since) {
   return first;
 }
 
+std::uint64_t live_agents(const session_row& row) {
+  return row.agents[index(activity_state::thinking)] + row.agents[index(activity_state::working)] +
+         row.agents[index(activity_state::waiting)];
+}
+
 std::uint64_t microseconds_between(timestamp from, timestamp to) {
   return to > from ? static_cast<std::uint64_t>((to - from).count()) : 0;
 }
@@ -42,10 +47,10 @@ std::string waits_for(const agent_row& row, const recent_items& items) {
 activity_tree::session_entry& activity_tree::find_or_add(const session_id& id) {
   if (auto found = by_id_.find(id); found != by_id_.end())
     return *found->second;
-  sessions_.emplace_back();
-  sessions_.back().row.session = id;
-  by_id_.emplace(id, std::prev(sessions_.end()));
-  return sessions_.back();
+  busy_.emplace_back();
+  busy_.back().row.session = id;
+  by_id_.emplace(id, std::prev(busy_.end()));
+  return busy_.back();
 }
 
 void activity_tree::touch(session_entry& session, agent_list::iterator agent) {
@@ -55,7 +60,19 @@ void activity_tree::touch(session_entry& session, agent_list::iterator agent) {
 
 void activity_tree::touch(session_entry& session) {
   session.version = ++version_;
-  sessions_.splice(sessions_.end(), sessions_, by_id_.at(session.row.session));
+  const auto here = by_id_.at(session.row.session);
+  auto& from = session.rests ? resting_ : busy_;
+  session.rests = live_agents(session.row) == 0 && session.row.queued_runs == 0;
+  auto& to = session.rests ? resting_ : busy_;
+  to.splice(to.end(), from, here);
+}
+
+void activity_tree::set_state(session_entry& session, agent_row& row, activity_state state) {
+  --session.row.agents[index(row.state)];
+  --states_[index(row.state)];
+  row.state = state;
+  ++session.row.agents[index(state)];
+  ++states_[index(state)];
 }
 
 void activity_tree::merge(activity_delta&& delta) {
@@ -96,9 +113,9 @@ void activity_tree::merge_agent(session_entry& session, agent_delta& d) {
   }
   auto& entry = *found->second;
   auto& row = entry.row;
-  if (!fresh) {
-    --session.row.agents[index(row.state)];
-    --states_[index(row.state)];
+  if (fresh) {
+    ++session.row.agents[index(row.state)];
+    ++states_[index(row.state)];
   }
   row.origin = std::move(d.origin);
   if (d.restored) {
@@ -111,14 +128,9 @@ void activity_tree::merge_agent(session_entry& session, agent_delta& d) {
   session.row.sum += d.counts;
   sum_ += d.counts;
   // A hint to a session that rests, or to one that is long forgotten, begins no work.
-  const bool rests = fresh && !d.started && !d.state;
-  if (rests)
-    row.state = activity_state::completed;
-  if (d.state)
-    row.state = *d.state;
+  if (d.state || (fresh && !d.started))
+    set_state(session, row, d.state.value_or(activity_state::completed));
   note_waits(session, entry, d);
-  ++session.row.agents[index(row.state)];
-  ++states_[index(row.state)];
   if (d.changed_at != timestamp{})
     row.changed_at = d.changed_at;
   if (!d.current.empty())
@@ -134,12 +146,12 @@ void activity_tree::merge_agent(session_entry& session, agent_delta& d) {
   session.row.changed_at = std::max(session.row.changed_at, row.changed_at);
   if (number == 0)
     note_root(session, row);
-  if (rests || (d.state && is_ended(*d.state)))
-    note_end(session, number, row);
+  if (d.state && is_ended(*d.state) && number != 0)
+    note_end(session, row);
 }
 
 // The last event of an agent tells its state but for what else goes on: other calls, and questions.
-void activity_tree::note_waits(const session_entry& session, agent_entry& agent, agent_delta& d) {
+void activity_tree::note_waits(session_entry& session, agent_entry& agent, agent_delta& d) {
   auto& row = agent.row;
   if (d.waiting_for)
     row.waiting_for = std::move(*d.waiting_for);
@@ -149,10 +161,10 @@ void activity_tree::note_waits(const session_entry& session, agent_entry& agent,
     const bool asks = std::any_of(open.begin(), open.end(),
                                   [number](const open_question_row& q) { return q.agent == number; });
     if (asks) {
-      row.state = activity_state::waiting;
+      set_state(session, row, activity_state::waiting);
       row.waiting_for = "an answer";
-    } else if (row.state != activity_state::working && agent.items.running() > 0) {
-      row.state = activity_state::working;
+    } else if (agent.items.running() > 0) {
+      set_state(session, row, activity_state::working);
     }
   }
   row.held = !row.waiting_for.empty() && !is_ended(row.state);
@@ -173,7 +185,7 @@ void activity_tree::merge_questions(session_entry& session, agent_number number,
 
 void activity_tree::note_root(session_entry& session, const agent_row& root) {
   auto& row = session.row;
-  row.root = root.origin->author == "user" && !row.root.empty() ? row.root : root.origin->author;
+  row.root = root.origin->author;
   row.run = root.origin->run;
   row.model = root.model;
   row.current = root.current;
@@ -190,42 +202,28 @@ void activity_tree::close(session_entry& session, const std::string& why) {
   session.row.queued_runs = 0;
   for (const auto agent : live) {
     auto& row = agent->row;
-    --session.row.agents[index(row.state)];
-    --states_[index(row.state)];
-    row.state = activity_state::failed;
+    set_state(session, row, activity_state::failed);
     row.current = why;
     row.waiting_for.clear();
     row.held = false;
-    ++session.row.agents[index(row.state)];
-    ++states_[index(row.state)];
     touch(session, agent);
-    const auto number = row.origin->number;
-    if (number == 0)
+    if (row.origin->number == 0)
       note_root(session, row);
-    note_end(session, number, row);
+    else
+      note_end(session, row);
   }
 }
 
-void activity_tree::note_end(session_entry& session, agent_number number, const agent_row& row) {
-  if (number == 0)
-    return ended_sessions_.emplace_back(session.row.session, ++session.ends), void();
-  agent_time_.add(microseconds_between(row.started_at, row.changed_at));
-  ended_.emplace_back(session.row.session, number);
-  // The last agent of a session whose root has ended, or was never here: now it may be forgotten.
-  const auto& count = session.row.agents;
-  if (count[index(activity_state::thinking)] + count[index(activity_state::working)] +
-          count[index(activity_state::waiting)] ==
-      0)
-    ended_sessions_.emplace_back(session.row.session, ++session.ends);
+void activity_tree::note_end(const session_entry& session, const agent_row& child) {
+  agent_time_.add(microseconds_between(child.started_at, child.changed_at));
+  ended_.emplace_back(session.row.session, child.origin->number);
 }
 
 session_group activity_tree::group_of(const session_entry& session) {
   const auto& row = session.row;
   if (!row.questions.empty())
     return session_group::needs_input;
-  if (row.agents[index(activity_state::thinking)] + row.agents[index(activity_state::working)] +
-          row.agents[index(activity_state::waiting)] >
-      0)
+  if (live_agents(row) > 0)
     return session_group::running;
   if (row.queued_runs > 0)
     return session_group::queued;
@@ -270,16 +268,8 @@ void activity_tree::collapse() {
 }
 
 void activity_tree::forget_sessions() {
-  while (ended_sessions_.size() > limits_.keep_sessions) {
-    auto [id, ends] = std::move(ended_sessions_.front());
-    ended_sessions_.pop_front();
-    auto session = by_id_.find(id);
-    if (session == by_id_.end() || session->second->ends != ends)
-      continue; // it has had another run since
-    const auto& agents = session->second->agents;
-    if (std::all_of(agents.begin(), agents.end(), [](const agent_entry& a) { return is_ended(a.row.state); }))
-      forget(session->second);
-  }
+  while (resting_.size() > limits_.keep_sessions)
+    forget(resting_.begin());
 }
 
 void activity_tree::forget(session_list::iterator session) {
@@ -287,7 +277,7 @@ void activity_tree::forget(session_list::iterator session) {
     --states_[index(a.row.state)];
   note_removal(session->row.session, std::nullopt);
   by_id_.erase(session->row.session);
-  sessions_.erase(session);
+  (session->rests ? resting_ : busy_).erase(session);
 }
 
 agent_row activity_tree::shown(const session_entry& session, const agent_entry& agent, bool with_items) {
@@ -312,13 +302,13 @@ agent_row activity_tree::shown(const session_entry& session, const agent_entry& 
 activity_snapshot activity_tree::snapshot(const std::optional<session_id>& only) const {
   activity_snapshot all;
   all.totals = totals_;
-  for (const auto& entry : sessions_) {
-    if (only && entry.row.session != *only)
+  for (const auto& [id, session] : by_id_) {
+    if (only && id != *only)
       continue;
-    session_activity s{entry.row, {}};
-    s.agents.reserve(entry.agents.size());
-    for (const auto& agent : entry.agents)
-      s.agents.push_back(shown(entry, agent, true));
+    session_activity s{session->row, {}};
+    s.agents.reserve(session->agents.size());
+    for (const auto& agent : session->agents)
+      s.agents.push_back(shown(*session, agent, true));
     std::sort(s.agents.begin(), s.agents.end(),
               [](const agent_row& a, const agent_row& b) { return a.origin->number < b.origin->number; });
     all.sessions.push_back(std::move(s));
@@ -353,9 +343,10 @@ activity_changes activity_tree::changes(const activity_query& query) const {
           shown(*followed->second, *next, query.agent && next->row.origin->number == *query.agent));
     }
   }
-  for (auto next = first_after(sessions_, since.rows);
-       next != sessions_.end() && next->version <= told.version.rows; ++next)
-    told.sessions.push_back(next->row);
+  for (const auto* list : {&busy_, &resting_})
+    for (auto next = first_after(*list, since.rows);
+         next != list->end() && next->version <= told.version.rows; ++next)
+      told.sessions.push_back(next->row);
   if (told.complete)
     return told;
   auto gone = std::lower_bound(removed_.begin(), removed_.end(), since.removals + 1,
@@ -374,7 +365,7 @@ activity_vitals activity_tree::vitals() const {
   v.totals = totals_;
   v.sum = sum_;
   v.agents = states_;
-  v.sessions = sessions_.size();
+  v.sessions = by_id_.size();
   v.tools = tools_;
   v.agent_time = agent_time_;
   return v;

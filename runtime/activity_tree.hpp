@@ -50,9 +50,9 @@ class activity_tree {
   struct session_entry {
     std::uint64_t version = 0;
     session_row row;
+    bool rests = false; // no agent of it lives and no run waits: it may be forgotten
     agent_list agents;
     std::unordered_map<agent_number, agent_list::iterator> by_number;
-    std::uint64_t ends = 0; // how often its root has ended
   };
   using session_list = std::list<session_entry>; // likewise
 
@@ -65,12 +65,14 @@ class activity_tree {
   session_entry& find_or_add(const session_id& id);
   void merge_agent(session_entry& session, agent_delta& delta);
   static void merge_questions(session_entry& session, agent_number number, agent_delta& delta);
-  static void note_waits(const session_entry& session, agent_entry& agent, agent_delta& delta);
+  void note_waits(session_entry& session, agent_entry& agent, agent_delta& delta);
   void note_root(session_entry& session, const agent_row& root);
   void close(session_entry& session, const std::string& why);
-  void note_end(session_entry& session, agent_number number, const agent_row& row);
+  void note_end(const session_entry& session, const agent_row& child);
+  // The next version for a row. A session that rests goes to those that may be forgotten.
   void touch(session_entry& session);
   void touch(session_entry& session, agent_list::iterator agent);
+  void set_state(session_entry& session, agent_row& row, activity_state state);
   void collapse();
   void forget_sessions();
   void forget(session_list::iterator session);
@@ -85,11 +87,11 @@ class activity_tree {
   std::map<std::string, tool_activity> tools_;
   latency_histogram agent_time_;
   std::array<std::uint64_t, activity_states> states_{};
-  session_list sessions_;
-  std::unordered_map<session_id, session_list::iterator> by_id_;
+  session_list busy_;    // sessions where something goes on
+  session_list resting_; // the others; the first is forgotten when they are too many
+  std::unordered_map<session_id, session_list::iterator> by_id_; // into both
   std::deque<std::pair<session_id, agent_number>> ended_;
-  std::deque<std::pair<session_id, std::uint64_t>> ended_sessions_; // with `ends` at that time
-  std::deque<removal> removed_;                                     // the least version first
+  std::deque<removal> removed_; // the least version first
   std::uint64_t forgotten_ = 0; // the version up to which removals are no longer known
   std::uint64_t version_ = 1;
 };

@@ -10,6 +10,7 @@
 #include <troupe/runtime/hooks.hpp>
 #include <troupe/runtime/json_schema.hpp>
 #include <troupe/runtime/policy.hpp>
+#include <troupe/runtime/ports/tool_source.hpp>
 #include <troupe/runtime/text_template.hpp>
 
 #include <nlohmann/json.hpp>
@@ -73,6 +74,7 @@ struct agent_profile {
   std::shared_ptr<const prompt_head> head;       // never null
   std::shared_ptr<const prompt_head> grace_head; // never null: only finish_task, or no tools
   bound_tools tools;
+  std::vector<tool_offer> offers; // tools that are known only once the agent runs; `tools` comes first
   bool has_exclusive_tools = false;
   std::shared_ptr<const json_schema>
       input;                         // what `request` is checked against; null: an object with `request`

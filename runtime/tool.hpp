@@ -3,12 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/messages/content.hpp>
 #include <troupe/messages/error.hpp>
 #include <troupe/messages/ids.hpp>
 
 #include <nlohmann/json.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -33,13 +35,30 @@ struct tool_annotations {
   std::chrono::milliseconds timeout{120'000};
 };
 
-// What a call gives back. `state` are writes to the session's or agent's state, made with the result.
+// What a call has to ask the user before it can go on.
+struct tool_question {
+  std::string message;
+  nlohmann::json schema; // JSON Schema of the answer
+};
+
+// What became of a tool_question: the answer, or nothing when nobody can answer, did in time, or wanted to.
+struct tool_answer {
+  std::optional<nlohmann::json> value;
+};
+
+// What a call gives back. `state` are writes to the session's or agent's state, made with the result. With a
+// `question` it is no result yet: the user is asked, and the tool called again with tool_context::answer.
 struct tool_result {
   std::string text{};
   std::optional<errc> failed{}; // set when the call failed; `text` then says why
   std::vector<std::pair<std::string, nlohmann::json>> state{};
+  std::vector<data_part> data{}; // images and other bytes, shown to the model after the results of the turn
+  std::optional<tool_question> question{};
 
-  static tool_result failure(errc code, std::string why) { return {std::move(why), code, {}}; }
+  static tool_result failure(errc code, std::string why) { return {std::move(why), code, {}, {}, {}}; }
+  static tool_result ask(std::string message, nlohmann::json schema) {
+    return {{}, {}, {}, {}, tool_question{std::move(message), std::move(schema)}};
+  }
 };
 
 // Notes that tools keep for one agent instance, such as what it last read of a file. Thread-safe.
@@ -65,6 +84,8 @@ struct tool_context {
   // The agent's state keys when the call began, `user:` and `app:` keys among them; null when there are none.
   std::shared_ptr<const std::map<std::string, nlohmann::json>> state;
   std::string traceparent{}; // of the call's span (W3C Trace Context), for what it sends on; empty: no traces
+  std::uint32_t hops = 0;    // how many agents of other programs stand above the run; what is sent on says one more
+  std::optional<tool_answer> answer{}; // to the question that this call asked before
   std::function<void(std::string_view text)> progress; // shows what the tool does; empty in this version
 };
 
@@ -75,6 +96,13 @@ struct tool_definition {
   tool_annotations annotations;
   // Runs a call. `arguments` fit `parameters`. May throw: an exception is a failed result with its text.
   std::function<tool_result(const nlohmann::json& arguments, tool_context& context)> run;
+  // Instead of `run`, for a tool that waits rather than works: begins the call and returns without blocking. `done` is
+  // called once, on any thread, also before this returns; what comes after the first is ignored. When the call is not
+  // wanted any more its context's `stop` is asked to stop, and nobody waits for `done`. May throw, then `done` is not
+  // called. Not for runs_inline.
+  std::function<void(std::shared_ptr<const nlohmann::json> arguments, std::shared_ptr<tool_context> context,
+                     std::function<void(tool_result)> done)>
+      start{};
 };
 using tool_ptr = std::shared_ptr<const tool_definition>;
 

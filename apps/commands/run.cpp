@@ -103,10 +103,7 @@ int run_agent(const run_arguments& arguments, interrupt& signals) {
   prepared.runtime.log = log;
   runtime rt{std::move(prepared.runtime)};
   auto root = rt.create_deep_agent(std::move(prepared.root));
-  for (const auto& warning : root.warnings())
-    print_line(stderr, "troupe: warning: " + warning);
-  for (const auto& skipped : root.skipped())
-    print_line(stderr, "troupe: left out: " + skipped);
+  tell_about(root);
   auto cancel = std::make_shared<canceller>();
   signals.on_signal([cancel] { cancel->cancel(); });
   auto r = root.run(std::move(prompt), std::move(options));

@@ -52,10 +52,7 @@ int serve(const serve_arguments& arguments, interrupt& signals) {
   const auto limit = prepared.runtime.shutdown_timeout;
   runtime rt{std::move(prepared.runtime)};
   auto root = rt.create_deep_agent(std::move(prepared.root));
-  for (const auto& warning : root.warnings())
-    print_line(stderr, "troupe: warning: " + warning);
-  for (const auto& skipped : root.skipped())
-    print_line(stderr, "troupe: left out: " + skipped);
+  tell_about(root);
   options.agents.push_back(root);
   server srv{rt, std::move(options)};
   std::promise<void> signalled;
@@ -92,7 +89,7 @@ void add_serve(CLI::App& app, action& chosen, interrupt& signals) {
       ->add_option("--allow-host", a.allow_hosts,
                    "Name that the server is called by, besides its address (may be given several times)")
       ->allow_extra_args(false);
-  command->add_option("--web-root", a.web_root, "Folder of a page to serve at /");
+  command->add_option("--web-root", a.web_root, "Folder of a page to serve at / in place of the dashboard");
   command->add_option("--log", a.log_file, "File for the log, as lines of JSON");
   command->footer(
       "The API is described at /openapi.json. SIGTERM or Ctrl-C drains: new work is refused, runs have a\n"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/net/internal/address_rules.hpp>
 #include <troupe/net/internal/http_connection.hpp>
 #include <troupe/net/internal/http_shard.hpp>
 #include <troupe/net/proxy.hpp>
@@ -37,20 +38,38 @@ void http_connection::open(http_exchange_ptr first) {
   exchange_->connection = this;
   proxy_ = exchange_->proxy;
   extend(exchange_->request.timeouts.connect);
-  endpoints_ = shard_.dns().lookup(peer_host(), peer_port());
-  if (!endpoints_.empty())
-    return connect_next({});
+  auto known = shard_.dns().lookup(peer_host(), peer_port());
+  if (!known.empty())
+    return take_addresses(known);
   shard_.dns().resolve(peer_host(), peer_port(),
                        [self = shared_from_this()](const auto& found, const std::string& reason) {
                          if (self->is_closed())
                            return;
-                         self->endpoints_ = found;
                          if (found.empty())
                            self->fail(self->proxy_ ? http_error_kind::proxy : http_error_kind::resolve,
                                       "The name " + self->by_proxy() + "has no address: " + reason + ".");
                          else
-                           self->connect_next({});
+                           self->take_addresses(found);
                        });
+}
+
+void http_connection::take_addresses(const dns_cache::endpoints& found) {
+  endpoints_ = found;
+  if (origin_->reach() == address_reach::public_only && !may_reach())
+    return fail(http_error_kind::refused_address,
+                origin_->host() + " is not a public address, and this request may reach no other.");
+  connect_next({});
+}
+
+// Leaves the addresses that may be reached. A proxy is the user's own; what it resolves cannot be seen here.
+bool http_connection::may_reach() {
+  if (proxy_ != nullptr) {
+    boost::system::error_code no_address;
+    auto address = boost::asio::ip::make_address(origin_->host(), no_address);
+    return no_address ? origin_->host() != "localhost" : is_public_address(address);
+  }
+  std::erase_if(endpoints_, [](const auto& e) { return !is_public_address(e.address()); });
+  return !endpoints_.empty();
 }
 
 void http_connection::connect_next(const std::string& reason) {

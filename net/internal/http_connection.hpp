@@ -59,6 +59,8 @@ class http_connection final : public std::enable_shared_from_this<http_connectio
   [[nodiscard]] std::uint16_t peer_port() const noexcept;
   // For messages about the way to the host.
   [[nodiscard]] std::string by_proxy() const;
+  void take_addresses(const dns_cache::endpoints& found);
+  [[nodiscard]] bool may_reach();
   void connect_next(const std::string& reason);
   void on_connected();
   // Asks the proxy for a tunnel (RFC 9110, 9.3.6).

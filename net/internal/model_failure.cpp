@@ -94,6 +94,7 @@ model_error transport_failure(const model_endpoint& endpoint, const http_error& 
     break;
   case http_error_kind::proxy_refused:
   case http_error_kind::not_recorded:
+  case http_error_kind::refused_address:
   case http_error_kind::tls:
   case http_error_kind::total_timeout:
   case http_error_kind::header_too_large:

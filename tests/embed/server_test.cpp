@@ -9,6 +9,7 @@
 
 #include <latch>
 
+#include "embed/model_rules.hpp"
 #include "support/raw_client.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -18,19 +19,6 @@ using namespace std::chrono_literals;
 using nlohmann::json;
 
 namespace {
-
-std::size_t tool_turns(const model_request& request) {
-  std::size_t turns = 0;
-  for (std::size_t i = 0; i < request.contents.size(); ++i)
-    turns += request.contents[i]->role == role::tool ? 1 : 0;
-  return turns;
-}
-
-std::string last_text(const model_request& request) {
-  const auto& c = *request.contents.back();
-  const auto* r = std::get_if<tool_result_part>(&c.parts.back().value);
-  return r != nullptr ? r->text : c.text();
-}
 
 // Asks the user once where the prompt says so, and repeats what it is told.
 model_response rules(const model_request& request) {

@@ -8,6 +8,7 @@
 #include <future>
 #include <latch>
 
+#include "embed/model_rules.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace troupe;
@@ -22,32 +23,19 @@ std::shared_ptr<session_store> store_in(const test::temporary_folder& folder) {
   return *store;
 }
 
-std::size_t tool_turns(const model_request& request) {
-  std::size_t turns = 0;
-  for (std::size_t i = 0; i < request.contents.size(); ++i)
-    turns += request.contents[i]->role == role::tool ? 1 : 0;
-  return turns;
-}
-
-std::string last_text(const model_request& request) {
-  const auto& c = *request.contents.back();
-  const auto* r = std::get_if<tool_result_part>(&c.parts.back().value);
-  return r ? r->text : c.text();
-}
-
 // Asks the user once, then repeats the answer.
 model_response ask_once(const model_request& request) {
-  return tool_turns(request) == 0 ? call_response("request_input", {{"message", "which?"}})
-                                  : text_response("it is " + last_text(request));
+  return test::tool_turns(request) == 0 ? call_response("request_input", {{"message", "which?"}})
+                                        : text_response("it is " + test::last_text(request));
 }
 
 // Starts a digger in the background; tells what came of it when it is told.
 model_response dig(const model_request& request) {
   if (request.agent != "root")
     return text_response("gold");
-  if (tool_turns(request) == 0)
+  if (test::tool_turns(request) == 0)
     return call_response("spawn_subagent", {{"name", "digger"}, {"goal", "dig"}, {"background", true}});
-  return text_response(last_text(request).find("gold") != std::string::npos ? "rich" : "launched");
+  return text_response(test::last_text(request).find("gold") != std::string::npos ? "rich" : "launched");
 }
 
 deep_agent root_agent() {

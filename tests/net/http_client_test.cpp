@@ -273,6 +273,21 @@ TEST_CASE("a name is resolved, and its addresses are tried in turn") {
   CHECK(f.server.connections() == 1);
 }
 
+TEST_CASE(
+    "a request for public addresses reaches no other, by number, by name or on a connection that is there") {
+  fixture f([](const seen_request&) { return answer(200, "secret"); });
+  for (const auto& url : {f.server.url(), f.server.url("localhost")}) {
+    CHECK(f.ask(request_to(url)).body == "secret"); // leaves a connection
+    auto request = request_to(url);
+    request.origin = *http_origin::parse(url, {}, address_reach::public_only);
+    const auto refused = f.ask(std::move(request));
+    REQUIRE(refused.error);
+    CHECK(refused.error->kind == http_error_kind::refused_address);
+    CHECK(refused.body.empty());
+  }
+  CHECK(f.server.connections() == 2);
+}
+
 TEST_CASE("a thousand requests at once, with and without a bound on connections") {
   http_client_options options;
   std::size_t bound = 0;

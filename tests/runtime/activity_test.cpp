@@ -1,184 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/runtime/activity_collector.hpp>
 #include <troupe/runtime/activity_tree.hpp>
-#include <troupe/runtime/event_ring.hpp>
-#include <troupe/runtime/recent_items.hpp>
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <map>
-#include <optional>
 #include <random>
 
-#include "support/store_events.hpp"
+#include "support/agent_log.hpp"
 
 using namespace troupe;
-
-namespace {
-
-// Writes the log of one session as its agents would.
-class log_writer {
- public:
-  explicit log_writer(std::string session = "s") : session_{std::move(session)} {}
-
-  event make(agent_number number, event_body body) {
-    event e;
-    e.seq = ++seq_;
-    e.time = timestamp{std::chrono::microseconds{++clock_ * 1000}};
-    e.origin = origin(number);
-    e.index = ++events_[number];
-    e.body = std::move(body);
-    return e;
-  }
-
-  event_batch_ptr batch(agent_number number, std::vector<event_body> bodies) {
-    event_batch b;
-    for (auto& body : bodies)
-      b.push_back(make(number, std::move(body)));
-    return std::make_shared<const event_batch>(std::move(b));
-  }
-
-  event_origin_ptr origin(agent_number number) {
-    auto& o = origins_[number];
-    if (o == nullptr)
-      o = test::origin_of(session_, number);
-    return o;
-  }
-
-  const session_id& session() const { return session_; }
-
- private:
-  session_id session_;
-  std::map<agent_number, event_origin_ptr> origins_;
-  std::map<agent_number, std::uint32_t> events_;
-  std::uint64_t seq_ = 0;
-  std::int64_t clock_ = 0;
-};
-
-event_body started(agent_number parent = 0) {
-  return agent_started_body{"worker", "spawned", "fast", parent, false};
-}
-event_body call(std::string id, std::uint32_t turn = 0) {
-  return tool_call_body{turn, call_id{std::move(id)}, "lookup", R"({"path":"a.txt"})", {}};
-}
-event_body answered(std::string id, std::optional<errc> code = {}) {
-  return tool_result_body{call_id{std::move(id)}, "lookup", "v", code.has_value(), code};
-}
-event_body ended(outcome o = outcome::make_completed("done")) {
-  return agent_ended_body{std::move(o), 1};
-}
-
-std::vector<activity_status> statuses(const recent_items& list) {
-  std::vector<activity_status> all;
-  for (const auto& item : list.items())
-    all.push_back(item.status);
-  return all;
-}
-
-constexpr auto running = activity_status::running;
-constexpr auto completed = activity_status::completed;
-constexpr auto failed = activity_status::error;
-
-} // namespace
-
-TEST_CASE("an item ends with its call's result, by id and not by name") {
-  log_writer log;
-  recent_items list;
-  list.add(log.make(1, call("a")));
-  list.add(log.make(1, call("b")));
-  list.add(log.make(1, answered("b")));
-  CHECK(statuses(list) == std::vector{running, completed});
-  list.add(log.make(1, answered("a", errc::tool_failed)));
-  CHECK(statuses(list) == std::vector{failed, completed});
-  list.add(log.make(1, answered("a")));       // a second result changes nothing
-  list.add(log.make(1, answered("unknown"))); // nor does that of a call that is not known
-  CHECK(statuses(list) == std::vector{failed, completed});
-}
-
-TEST_CASE("what a person refused or cancelled is told apart from what failed") {
-  log_writer log;
-  recent_items list;
-  list.add(log.make(1, call("a")));
-  list.add(log.make(1, call("b")));
-  list.add(log.make(1, answered("a", errc::denied)));
-  list.add(log.make(1, answered("b", errc::cancelled)));
-  CHECK(statuses(list) == std::vector{activity_status::cancelled, activity_status::cancelled});
-}
-
-TEST_CASE("an agent's end ends each of its items") {
-  log_writer log;
-  const std::vector<std::pair<outcome, activity_status>> ends = {
-      {outcome::make_completed("x"), completed},
-      {outcome::make_failed(errc::crashed, "x"), failed},
-      {outcome::make_cancelled("user"), activity_status::cancelled},
-  };
-  for (const auto& [how, expected] : ends) {
-    recent_items list;
-    list.add(log.make(1, thought_body{0, "hm", {}}));
-    list.add(log.make(1, call("a")));
-    list.add(log.make(1, ended(how)));
-    CHECK(statuses(list) == std::vector{completed, expected});
-    CHECK(list.items().back().ended_at != timestamp{});
-  }
-}
-
-TEST_CASE("running items are never dropped, of the others the newest stay") {
-  log_writer log;
-  recent_items list;
-  for (int i = 0; i < 100; ++i)
-    list.add(log.make(1, call("c" + std::to_string(i))));
-  CHECK(list.items().size() == 100);
-  for (int i = 99; i >= 20; --i)
-    list.add(log.make(1, answered("c" + std::to_string(i))));
-  CHECK(list.items().size() == 20 + recent_items::keep_ended);
-  for (int i = 0; i < 20; ++i)
-    list.add(log.make(1, answered("c" + std::to_string(i)))); // a call that left the window long ago ends too
-  CHECK(list.items().size() == recent_items::keep_ended);
-  CHECK(list.items().back().id == "c19"); // what ended last stays
-}
-
-TEST_CASE("lists that are merged are the list of all events, however they were cut") {
-  std::mt19937 random{7};
-  for (int round = 0; round < 200; ++round) {
-    log_writer log;
-    std::vector<event> events;
-    int calls = 0;
-    for (int i = 0; i < 60; ++i) {
-      const auto dice = random() % 10;
-      if (dice < 5)
-        events.push_back(log.make(1, call("c" + std::to_string(calls++))));
-      else if (dice < 8 && calls > 0)
-        events.push_back(
-            log.make(1, answered("c" + std::to_string(random() % static_cast<unsigned>(calls)))));
-      else
-        events.push_back(log.make(1, thought_body{0, "t" + std::to_string(i), {}}));
-    }
-    recent_items whole;
-    recent_items merged;
-    recent_items piece;
-    for (const auto& e : events) {
-      whole.add(e);
-      piece.add(e);
-      if (random() % 4 == 0)
-        merged.merge(std::exchange(piece, {}));
-    }
-    merged.merge(std::move(piece));
-    // Which of the ended ones were dropped may differ by how far the pieces reached; what runs and what came last not.
-    auto running_ids = [](const recent_items& list) {
-      std::vector<std::string> ids;
-      for (const auto& item : list.items())
-        if (item.status == running)
-          ids.push_back(item.id);
-      return ids;
-    };
-    CHECK(running_ids(merged) == running_ids(whole));
-    CHECK(merged.items().size() <= running_ids(merged).size() + recent_items::keep_ended);
-    CHECK(merged.items().size() == whole.items().size());
-  }
-}
+using namespace troupe::test;
 
 TEST_CASE("a turn is counted once, however many pieces it has") {
-  log_writer log;
+  agent_log log;
   activity_collector collector{log.session()};
   collector.add(log.batch(1, {started(), user_message_body{std::make_shared<content>()}}));
   collector.add(log.batch(1, {thought_body{0, "hm", {}}, call("a"), call("b")}));
@@ -196,7 +32,7 @@ TEST_CASE("a turn is counted once, however many pieces it has") {
 }
 
 TEST_CASE("questions are open until they are answered, refused, or their agent ends") {
-  log_writer log;
+  agent_log log;
   activity_tree tree;
   auto feed = [&](agent_number number, std::vector<event_body> bodies) {
     activity_collector collector{log.session()};
@@ -221,7 +57,7 @@ TEST_CASE("questions are open until they are answered, refused, or their agent e
 }
 
 TEST_CASE("an agent works while any of its calls runs, and waits while any of its questions is open") {
-  log_writer log;
+  agent_log log;
   activity_tree tree;
   auto feed = [&](std::vector<event_body> bodies) {
     activity_collector collector{log.session()};
@@ -248,7 +84,7 @@ TEST_CASE("an agent works while any of its calls runs, and waits while any of it
 }
 
 TEST_CASE("a session that nobody works at any more shows no agent at work") {
-  log_writer log;
+  agent_log log;
   activity_tree tree;
   activity_collector collector{log.session()};
   collector.add(log.batch(0, {started(), call("q"), question_body{call_id{"q"}, "May I?", {}, "policy"}}));
@@ -271,7 +107,7 @@ TEST_CASE("a hint to a session that rests begins no work in the tree, and such s
   limits.keep_sessions = 2;
   activity_tree tree{limits};
   for (const auto* name : {"a", "b", "c", "d"}) {
-    log_writer log{name};
+    agent_log log{name};
     activity_collector collector{log.session()};
     collector.add(log.batch(0, {steering_body{"faster", "user"}}));
     tree.merge(std::move(*collector.take()));
@@ -282,11 +118,28 @@ TEST_CASE("a hint to a session that rests begins no work in the tree, and such s
   CHECK(tree.vitals().agents[static_cast<std::size_t>(activity_state::thinking)] == 0);
 }
 
+TEST_CASE("a session that runs again and again pushes no other out of the tree") {
+  activity_limits limits;
+  limits.keep_sessions = 3;
+  activity_tree tree{limits};
+  agent_log first{"first"};
+  agent_log second{"second"};
+  for (int run = 0; run < 10; ++run)
+    for (auto* log : {&first, &second}) {
+      if (log == &first && run > 0)
+        continue;
+      activity_collector collector{log->session()};
+      collector.add(log->batch(0, {started(), ended()}));
+      tree.merge(std::move(*collector.take()));
+    }
+  CHECK(tree.snapshot({}).sessions.size() == 2);
+}
+
 TEST_CASE("a session is forgotten once its last background child has ended as well") {
   activity_limits limits;
   limits.keep_sessions = 0;
   activity_tree tree{limits};
-  log_writer log;
+  agent_log log;
   auto feed = [&](agent_number number, std::vector<event_body> bodies) {
     activity_collector collector{log.session()};
     collector.add(log.batch(number, std::move(bodies)));
@@ -301,7 +154,7 @@ TEST_CASE("a session is forgotten once its last background child has ended as we
 }
 
 TEST_CASE("what an earlier process left is shown: its calls, its questions and what was asked") {
-  log_writer log;
+  agent_log log;
   agent_state state;
   state.number = 0;
   state.open = 2;
@@ -395,7 +248,7 @@ TEST_CASE(
     limits.keep_sessions = 1 + random() % 3;
     limits.keep_removed = random() % 2 == 0 ? 2 : 1000;
     activity_tree tree{limits};
-    std::vector<log_writer> logs;
+    std::vector<agent_log> logs;
     for (const auto* name : {"s0", "s1", "s2", "s3"})
       logs.emplace_back(name);
     std::map<std::pair<std::size_t, agent_number>, int> phase; // 0: not there, 1: runs, 2: ended
@@ -445,7 +298,7 @@ TEST_CASE("a cursor goes through text, and what is none is told apart") {
 }
 
 TEST_CASE("nothing is told again that has not changed") {
-  log_writer log;
+  agent_log log;
   activity_tree tree;
   activity_collector collector{log.session()};
   collector.add(log.batch(0, {started()}));
@@ -477,7 +330,7 @@ TEST_CASE("totals and histograms stay when rows collapse and sessions are forgot
   activity_tree tree{limits};
   activity_counts expected;
   for (const auto* name : {"a", "b", "c"}) {
-    log_writer log{name};
+    agent_log log{name};
     activity_collector collector{log.session()};
     auto add = [&](const event_batch_ptr& batch) {
       for (const auto& e : *batch)
@@ -506,7 +359,7 @@ TEST_CASE("totals and histograms stay when rows collapse and sessions are forgot
 }
 
 TEST_CASE("a queued run is seen before its session has a root, and is gone when it was refused") {
-  log_writer log;
+  agent_log log;
   activity_tree tree;
   activity_collector collector{log.session()};
   collector.note_queued(2);
@@ -523,7 +376,7 @@ TEST_CASE("the names of tools are bounded, in a delta and in all") {
   activity_limits limits;
   limits.max_tools = 10;
   activity_tree tree{limits};
-  log_writer log;
+  agent_log log;
   for (int i = 0; i < 30; ++i) {
     activity_collector collector{log.session()};
     for (int k = 0; k < 100; ++k)
@@ -539,65 +392,4 @@ TEST_CASE("the names of tools are bounded, in a delta and in all") {
   for (const auto& [name, tool] : vitals.tools)
     calls += tool.calls;
   CHECK(calls == 3000);
-}
-
-TEST_CASE("a reader of the ring gets every event that fits, and is told of the others") {
-  log_writer log;
-  event_ring ring{100, 1'000'000};
-  event_query query;
-  query.after = ring.read(query).position; // from now on
-  for (int i = 0; i < 150; ++i)
-    ring.push(std::make_shared<const event>(log.make(static_cast<agent_number>(i % 2), call("c"))));
-  query.max_events = 30;
-  query.agent = 1;
-  query.session = log.session();
-  std::uint64_t seen = 0;
-  std::uint64_t missed = 0;
-  std::uint64_t last = 0;
-  for (bool more = true; more;) {
-    const auto page = ring.read(query);
-    for (const auto& e : page.events) {
-      CHECK(e->seq > last);
-      last = e->seq;
-    }
-    seen += page.events.size();
-    missed += page.missed;
-    query.after = page.position;
-    more = page.more;
-  }
-  CHECK(seen == 50);
-  CHECK(missed == 50);
-  CHECK(last == 150);
-  ring.skip(7);
-  CHECK(ring.read(query).missed == 7);
-  query.kinds.reset();
-  CHECK(ring.read(query).events.empty());
-}
-
-TEST_CASE("the ring's bytes are bounded, and one event that is too large leaves it empty") {
-  log_writer log;
-  event_ring ring{1000, 50'000};
-  for (int i = 0; i < 100; ++i)
-    ring.push(std::make_shared<const event>(log.make(0, model_text_body{0, std::string(2000, 'x'), {}})));
-  CHECK(ring.bytes() <= 50'000);
-  CHECK(ring.size() > 10);
-  ring.push(std::make_shared<const event>(log.make(0, model_text_body{0, std::string(100'000, 'x'), {}})));
-  CHECK(ring.size() == 0);
-  CHECK(ring.bytes() == 0);
-}
-
-TEST_CASE("a histogram's quantiles lie within the bounds of their bucket") {
-  latency_histogram h;
-  CHECK(h.quantile(0.5) == 0);
-  for (std::uint64_t us = 1; us <= 1000; ++us)
-    h.add(us);
-  CHECK(h.count() == 1000);
-  CHECK(h.sum_us == 500'500);
-  CHECK(h.quantile(0.5) == doctest::Approx(500).epsilon(0.05));
-  CHECK(h.quantile(0.99) == doctest::Approx(990).epsilon(0.05));
-  h.add(10'000'000'000'000);
-  CHECK(h.counts.back() == 1);
-  latency_histogram twice = h;
-  twice += h;
-  CHECK(twice.count() == 2002);
 }

@@ -1,4 +1,6 @@
 // Who follows what: snapshots, deltas at ten a second with a cursor, events and pieces with a bound.
+import { agentRow, sessionRow } from './rows.mjs';
+
 const ringSize = 3000;
 const mostEvents = 2000;
 
@@ -84,14 +86,14 @@ export class Hub {
   }
 
   row(s, number, follow) {
-    return this.world.agentRow(s.agents.get(number), follow.agent === number ? s.events : null);
+    return agentRow(s.agents.get(number), follow.agent === number ? s.events : null);
   }
 
   snapshot(client) {
     const { world } = this;
     const message = {
       ...this.head('snapshot'),
-      sessions: [...world.sessions.values()].map((s) => world.sessionRow(s)),
+      sessions: [...world.sessions.values()].map((s) => sessionRow(s)),
     };
     const s = world.sessions.get(client.follow.session);
     if (client.follow.session)
@@ -107,7 +109,7 @@ export class Hub {
     const { world } = this;
     const message = { ...this.head('delta'), sessions: [], removed_sessions: [], removed_agents: [] };
     for (const [session, n] of this.sessions)
-      if (n > client.n) message.sessions.push(world.sessionRow(world.sessions.get(session)));
+      if (n > client.n) message.sessions.push(sessionRow(world.sessions.get(session)));
     const s = world.sessions.get(client.follow.session);
     if (s) {
       message.session = s.session;

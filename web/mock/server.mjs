@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { WebSocketServer } from 'ws';
 import { Hub } from './hub.mjs';
 import { World } from './world.mjs';
+import { sessionRow, storedRow } from './rows.mjs';
 
 const types = {
   '.html': 'text/html; charset=utf-8',
@@ -74,7 +75,7 @@ export function serve({
     if (area === 'snapshot')
       return reply(answer, 200, {
         ...hub.head('snapshot'),
-        sessions: [...world.sessions.values()].map((each) => world.sessionRow(each)),
+        sessions: [...world.sessions.values()].map((each) => sessionRow(each)),
       });
     if (area === 'models') return reply(answer, 200, { models: world.vitals().models });
     if (area === 'runs' && !name && body) {
@@ -84,12 +85,12 @@ export function serve({
     if (area === 'runs' && !name)
       return reply(answer, 200, { runs: world.runs.slice(0, 1000).map((run) => world.runRow(run)) });
     if (area === 'sessions' && !name)
-      return reply(answer, 200, { sessions: [...world.sessions.values()].map((s) => world.storedRow(s)) });
+      return reply(answer, 200, { sessions: [...world.sessions.values()].map((s) => storedRow(s)) });
     const session = area === 'runs' ? world.runs.find((run) => run.id === name)?.session : name;
     const s = world.sessions.get(session);
     if (!s) return fail(answer, 404, 'not_found', `There is no session '${name}'.`);
     if (!action && area === 'runs') return reply(answer, 200, world.runRow(world.runs.find((run) => run.id === name)));
-    if (!action) return reply(answer, 200, { ...world.storedRow(s), live: world.sessionRow(s) });
+    if (!action) return reply(answer, 200, { ...storedRow(s), live: sessionRow(s) });
     if (action === 'events') {
       const after = Number(url.searchParams.get('after') ?? 0);
       const limit = Math.min(1000, Number(url.searchParams.get('limit') ?? 1000));

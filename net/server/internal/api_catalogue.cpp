@@ -39,19 +39,13 @@ std::vector<child> children_of(const agent_profile& p) {
   return all;
 }
 
-std::string tool_list(const agent_profile& p) {
+std::vector<std::string> tool_names(const agent_profile& p) {
   std::vector<std::string> names;
   for (const auto& [name, tool] : p.tools)
     if (tool.child == nullptr)
       names.push_back(name);
   std::sort(names.begin(), names.end());
-  std::string out = "[";
-  for (const auto& name : names) {
-    if (out.size() > 1)
-      out += ',';
-    append_json_string(out, name);
-  }
-  return out + "]";
+  return names;
 }
 
 void write_agent(text_object& o, const served_agent& agent) {
@@ -60,7 +54,7 @@ void write_agent(text_object& o, const served_agent& agent) {
   o.text("description", p.description);
   o.text("model", p.model);
   o.text("kind", p.kind);
-  o.raw("tools", [&p](std::string& to) { to += tool_list(p); });
+  o.list("tools", tool_names(p), append_json_string);
   o.objects("subagents", children_of(p),
             [](text_object& inner, const child& c) { write_child(inner, c.name, *c.profile); });
 }
@@ -80,14 +74,13 @@ void list_agents(api_site& site, const api_call&, const web_reply& reply) {
 }
 
 void list_models(api_site& site, const api_call&, const web_reply& reply) {
-  std::string out = R"({"models":[)";
-  bool first = true;
-  for (const auto& [id, model] : site.models()) {
-    if (!std::exchange(first, false))
-      out += ',';
-    out += shown_model(id, model);
+  std::string out;
+  {
+    text_object o{out};
+    o.list("models", site.models(),
+           [](std::string& to, const auto& model) { to += shown_model(model.first, model.second); });
   }
-  reply(json_answer(out + "]}"));
+  reply(json_answer(std::move(out)));
 }
 
 void snapshot(api_site& site, const api_call& call, const web_reply& reply) {

@@ -14,37 +14,37 @@ const plus = (a, b) => ({
   cost_nano_usd: a.cost_nano_usd + (b?.cost_nano_usd ?? 0),
 });
 
-function agentOf(replay, event) {
-  const number = agentNumber(event);
-  let agent = replay.agents.get(number);
-  if (!agent) {
-    agent = {
-      number,
-      name: event.author === 'user' ? 'root' : event.author,
-      branch: event.branch,
-      kind: '',
-      model: '',
-      parent: 0,
-      call: event.parent_call_id ?? '',
-      background: false,
-      state: 'thinking',
-      current: '',
-      waiting_for: '',
-      started_at: event.time,
-      changed_at: event.time,
-      turns: 0,
-      tool_calls: 0,
-      usage: emptyUsage,
-      subtree: { agents: 0, turns: 0, usage: emptyUsage },
-      collapsed: 0,
-      lastTurn: -1,
-      open: new Set(),
-    };
-    replay.agents.set(number, agent);
-    countBelow(replay, agent);
-  }
+// An agent that is first seen with this event; `known` is what its start tells.
+function addAgent(replay, event, known) {
+  const agent = {
+    number: agentNumber(event),
+    name: event.author === 'user' ? 'root' : event.author,
+    branch: event.branch,
+    kind: '',
+    model: '',
+    parent: 0,
+    call: event.parent_call_id ?? '',
+    background: false,
+    state: 'thinking',
+    current: '',
+    waiting_for: '',
+    started_at: event.time,
+    changed_at: event.time,
+    turns: 0,
+    tool_calls: 0,
+    usage: emptyUsage,
+    subtree: { agents: 0, turns: 0, usage: emptyUsage },
+    collapsed: 0,
+    lastTurn: -1,
+    open: new Set(),
+    ...known,
+  };
+  replay.agents.set(agent.number, agent);
+  countBelow(replay, agent);
   return agent;
 }
+
+const agentOf = (replay, event) => replay.agents.get(agentNumber(event)) ?? addAgent(replay, event);
 
 // The agent's parents, and itself.
 function above(replay, agent, change) {
@@ -68,7 +68,14 @@ export function step(replay, event) {
   const body = event.body ?? {};
   const known = replay.agents.has(agentNumber(event));
   // A child's first event names its parent; its sums go there from then on.
-  if (!known && event.kind === 'agent_started') registerStart(replay, event, body);
+  if (!known && event.kind === 'agent_started')
+    addAgent(replay, event, {
+      name: body.name,
+      kind: body.kind,
+      model: body.model,
+      parent: body.parent ?? 0,
+      background: body.background === true,
+    });
   const agent = agentOf(replay, event);
   agent.changed_at = event.time;
   const turn = body.turn;
@@ -83,33 +90,6 @@ export function step(replay, event) {
   }
   if (event.usage) agent.usage = plus(agent.usage, event.usage);
   change(replay, agent, event, body);
-}
-
-function registerStart(replay, event, body) {
-  const number = agentNumber(event);
-  replay.agents.set(number, {
-    number,
-    name: body.name,
-    branch: event.branch,
-    kind: body.kind,
-    model: body.model,
-    parent: body.parent ?? 0,
-    call: event.parent_call_id ?? '',
-    background: body.background === true,
-    state: 'thinking',
-    current: '',
-    waiting_for: '',
-    started_at: event.time,
-    changed_at: event.time,
-    turns: 0,
-    tool_calls: 0,
-    usage: emptyUsage,
-    subtree: { agents: 0, turns: 0, usage: emptyUsage },
-    collapsed: 0,
-    lastTurn: -1,
-    open: new Set(),
-  });
-  countBelow(replay, replay.agents.get(number));
 }
 
 function change(replay, agent, event, body) {
