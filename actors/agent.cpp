@@ -34,6 +34,7 @@ agent::behavior_type agent::make_behavior() {
         origin_ = run.origin;
         budget_ = run.budget;
         answerable_ = run.answerable;
+        hops_ = run.hops;
         begin(*run.start);
       },
       [this](const feed_input& message) {

@@ -38,6 +38,7 @@ struct agent_start {
   bool answerable = false;
   std::shared_ptr<agent_state> restored; // folded from the log; null for a new agent
   bool resume = false;                   // take up what was under way
+  std::uint32_t hops = 0;                // from agent to agent before this run
 };
 
 // Spawns the agent monitored by `supervisor`.

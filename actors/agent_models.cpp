@@ -126,6 +126,9 @@ void agent::begin_call(std::shared_ptr<model_request> request) {
 }
 
 void agent::address_request() {
+  request_->session = context_->session.str();
+  request_->instance = origin_->agent.str();
+  request_->hops = hops_;
   request_->model = binding_->model;
   if (!request_->max_output_tokens)
     request_->max_output_tokens = binding_->max_output_tokens;

@@ -52,6 +52,7 @@ struct begin_run {
   std::shared_ptr<const input::start> start;
   std::shared_ptr<run_budget> budget; // null: none
   bool answerable = false;
+  std::uint32_t hops = 0; // from agent to agent before this run
 };
 // What a model call gave. `call` tells late answers of cancelled calls.
 struct model_reply {

@@ -184,7 +184,7 @@ void supervisor::start_root() {
   start->background = run_->woken;
   start->shared = shared_state_;
   send(root.handle, begin_run{run_->request->root, run_->origin, std::move(start), run_->budget,
-                              run_->request->answerable});
+                              run_->request->answerable, run_->request->hops});
 }
 
 member& supervisor::ensure_root() {

@@ -28,6 +28,9 @@ model_client_options client_options(const runtime_options& options) {
   return {options.record, options.replay, options.proxy_from_environment};
 }
 
+constexpr std::size_t secret_threads = 2;
+constexpr std::uint32_t secret_patience_ms = 1'000; // at the end; a command that still runs is left behind
+
 std::string today() {
   const std::chrono::year_month_day date{
       std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now())};
@@ -51,6 +54,17 @@ runtime_core::runtime_core(runtime_options options)
       client_(value_or_throw(make_model_client(io_, client_options(options_)))),
       dispatcher_(std::make_unique<dispatcher>(options_.log)),
       engine_(actors::make_engine(engine_options(options_, plan_))) {
+  secrets_ = std::make_shared<worker_threads>(secret_threads);
+  remotes_ = std::make_unique<remote_agents>(
+      net::a2a_surroundings{client_.http, &io_, secrets_,
+                            [this](const std::string& text) { log(log_level::warning, text); }},
+      [this](actors::engine_model model) {
+        {
+          std::lock_guard lock{mutex_};
+          traced_.insert_or_assign(model.id, traced_model{"a2a", model.model});
+        }
+        engine_->add_model(std::move(model));
+      });
   add_tools();
   add_model({.id = "scenario", .provider = "scenario", .description = "embedded: plays rules, needs no key"});
   for (const auto& spec : options_.models)
@@ -65,6 +79,7 @@ runtime_core::runtime_core(runtime_options options)
 
 runtime_core::~runtime_core() {
   telemetry_.reset();
+  secrets_->close(secret_patience_ms);
   engine_.reset();
 }
 
@@ -128,7 +143,8 @@ void runtime_core::add_model(const std::string& id, std::shared_ptr<model_provid
   traced_.insert_or_assign(id, std::move(traced));
 }
 
-build_environment runtime_core::environment(const std::vector<std::string>& reserved) {
+build_environment runtime_core::environment(const std::vector<std::string>& reserved,
+                                            const std::vector<remote_agent_spec>& remotes) {
   build_environment e;
   e.today = today();
   {
@@ -136,17 +152,25 @@ build_environment runtime_core::environment(const std::vector<std::string>& rese
     e.tools = tools_;
     e.models = descriptions_;
   }
-  if (options_.agents_folder.empty() && options_.user_agents_folder.empty())
-    return e;
+  if (!options_.agents_folder.empty() || !options_.user_agents_folder.empty() || !remotes.empty())
+    add_agents(e, reserved, remotes);
+  return e;
+}
+
+void runtime_core::add_agents(build_environment& e, const std::vector<std::string>& reserved,
+                              const std::vector<remote_agent_spec>& remotes) {
   registry_options folders;
   folders.project_folder = options_.agents_folder;
   folders.user_folder = options_.user_agents_folder;
   folders.reserved = reserved;
+  for (const auto& spec : remotes)
+    folders.code.push_back(to_definition(spec));
   registry agents{std::move(folders)};
   for (const auto& issue : agents.reload().issues)
     log(issue.is_error ? log_level::error : log_level::warning, to_string(issue));
   e.agents = agents.all();
-  return e;
+  if (!reserved.empty())
+    remotes_->connect(e, options_.remote_card_wait);
 }
 
 void runtime_core::add_agent(const agent& made) {
@@ -215,7 +239,9 @@ agent runtime::create_deep_agent(deep_agent spec) {
   std::vector<std::string> reserved{root.name};
   for (const auto& child : root.subagents)
     reserved.push_back(child.name);
-  auto built = value_or_throw(build_root(root, core_->environment(reserved)));
+  auto built = value_or_throw(build_root(root, core_->environment(reserved, spec.remote_agents)));
+  for (const auto& remote : spec.remote_agents)
+    check_remote(remote, built);
   agent made;
   made.core_ = core_;
   made.profile_ = std::move(built.profile);

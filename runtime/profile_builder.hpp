@@ -34,13 +34,21 @@ struct root_spec {
   compaction_rule compaction{}; // of the root and its children
 };
 
+// A remote agent that can be called.
+struct remote_model {
+  std::string model{};       // the id of the model behind which it works
+  std::string description{}; // of its card; may be empty
+};
+
 // What the names in a root_spec may mean.
 struct build_environment {
   std::string today{};                         // for ${today} in instructions: "2026-11-30"
   std::map<std::string, tool_ptr> tools{};     // built in, from MCP servers, …
   std::map<std::string, std::string> models{}; // catalogue id → description
   std::vector<std::shared_ptr<const agent_definition>>
-      agents{}; // of the registry, reached through invoke_agent
+      agents{};                                        // of the registry, reached through invoke_agent
+  std::map<std::string, remote_model> remotes{};       // how the remote ones among them are reached, by name
+  std::map<std::string, std::string> broken_remotes{}; // those that cannot be used, and why
 };
 
 struct built_root {

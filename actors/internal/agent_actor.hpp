@@ -23,7 +23,7 @@ class agent final : public agent_handle::base {
   agent(caf::actor_config& config, agent_start start)
       : agent_handle::base(config), context_(std::move(start.context)), profile_(std::move(start.profile)),
         origin_(std::move(start.origin)), begin_(std::move(start.begin)), budget_(std::move(start.budget)),
-        answerable_(start.answerable), resume_(start.resume) {
+        answerable_(start.answerable), resume_(start.resume), hops_(start.hops) {
     if (start.restored)
       state_ = std::move(*start.restored);
     state_.number = start.number;
@@ -130,6 +130,7 @@ class agent final : public agent_handle::base {
   std::shared_ptr<run_budget> budget_;
   bool answerable_;
   bool resume_;
+  std::uint32_t hops_;
   agent_state state_;
   std::deque<agent_input> inbox_; // what the agent tells itself; empty between messages
 

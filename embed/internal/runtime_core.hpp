@@ -6,11 +6,13 @@
 #include <troupe/actors/engine.hpp>
 #include <troupe/embed/internal/dispatcher.hpp>
 #include <troupe/embed/internal/model_client.hpp>
+#include <troupe/embed/internal/remote_agents.hpp>
 #include <troupe/embed/internal/runtime_telemetry.hpp>
 #include <troupe/embed/runtime.hpp>
 #include <troupe/net/io_pool.hpp>
 #include <troupe/runtime/profile_builder.hpp>
 #include <troupe/runtime/registry.hpp>
+#include <troupe/runtime/worker_threads.hpp>
 
 #include <functional>
 #include <map>
@@ -31,7 +33,10 @@ class runtime_core {
   void add_model(const model_spec& spec);
   void add_model(const std::string& id, std::shared_ptr<model_provider> provider, std::string description,
                  const model_spec& limits);
-  [[nodiscard]] build_environment environment(const std::vector<std::string>& reserved);
+  // `remotes` are those of code; remote agents are connected unless nothing is reserved: then only tools and models are
+  // wanted.
+  [[nodiscard]] build_environment environment(const std::vector<std::string>& reserved,
+                                              const std::vector<remote_agent_spec>& remotes = {});
   [[nodiscard]] std::map<std::string, std::string> models();
 
   // Keeps what can be resumed by name; a later agent of the same name takes its place.
@@ -56,6 +61,8 @@ class runtime_core {
 
  private:
   void add_tools();
+  void add_agents(build_environment& e, const std::vector<std::string>& reserved,
+                  const std::vector<remote_agent_spec>& remotes);
   void begin_telemetry(telemetry_plan plan);
   [[nodiscard]] traced_model traced(const std::string& id);
 
@@ -72,6 +79,8 @@ class runtime_core {
   model_client client_;
   std::unique_ptr<dispatcher> dispatcher_;
   std::unique_ptr<actors::actor_engine> engine_;
+  std::shared_ptr<worker_threads> secrets_; // on which secrets of remote agents are looked up
+  std::unique_ptr<remote_agents> remotes_;
   std::unique_ptr<runtime_telemetry> telemetry_; // null: none
 };
 

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -51,6 +52,7 @@ struct run_request {
   std::string app{};                   // likewise
   bool take_over = false;              // from another process that has the session open
   std::vector<given_answer> answers{}; // to questions of the run that is resumed
+  std::uint32_t hops = 0;              // from agent to agent before this run, where another agent asked for it
 };
 
 enum class task_status : std::uint8_t { queued, running, completed, failed, cancelled };

@@ -1,49 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/net/a2a/internal/address.hpp>
 #include <troupe/net/http_message.hpp>
+#include <troupe/net/internal/address_rules.hpp>
 
 #include <boost/asio/ip/address.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 
 namespace troupe::net::a2a {
 namespace {
 
 namespace ip = boost::asio::ip;
-
-bool is_private(const ip::address_v4& a) {
-  struct range {
-    std::uint32_t from;
-    unsigned bits;
-  };
-  constexpr std::array ranges = {range{0x00000000, 8},  range{0x0a000000, 8},  range{0x64400000, 10},
-                                 range{0x7f000000, 8},  range{0xa9fe0000, 16}, range{0xac100000, 12},
-                                 range{0xc0000000, 24}, range{0xc0a80000, 16}, range{0xc6120000, 15},
-                                 range{0xe0000000, 4},  range{0xf0000000, 4}};
-  const auto value = a.to_uint();
-  return std::any_of(ranges.begin(), ranges.end(), [value](const range& r) {
-    return (value >> (32 - r.bits)) == (r.from >> (32 - r.bits));
-  });
-}
-
-bool is_private(const ip::address_v6& a) {
-  if (a.is_loopback() || a.is_unspecified() || a.is_link_local() || a.is_site_local() || a.is_multicast())
-    return true;
-  const auto bytes = a.to_bytes();
-  if ((bytes[0] & 0xfeU) == 0xfc)
-    return true;
-  const auto v4_at = [&bytes](std::size_t at) {
-    return ip::address_v4{ip::address_v4::bytes_type{bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]}};
-  };
-  const bool zeros = std::all_of(bytes.begin(), bytes.begin() + 10, [](unsigned char b) { return b == 0; });
-  if (zeros && (a.is_v4_mapped() || (bytes[10] == 0 && bytes[11] == 0)))
-    return is_private(v4_at(12));
-  if (bytes[0] == 0x00 && bytes[1] == 0x64 && bytes[2] == 0xff && bytes[3] == 0x9b)
-    return is_private(v4_at(12));
-  return bytes[0] == 0x20 && bytes[1] == 0x02 && is_private(v4_at(2));
-}
 
 // "2130706433", "0x7f.1": what resolvers take for addresses without being one in writing.
 bool is_numeric_name(std::string_view host) {
@@ -98,7 +66,7 @@ bool is_private_host(std::string_view host) {
   boost::system::error_code failed;
   const auto address = ip::make_address(host.substr(0, host.find('%')), failed);
   if (!failed)
-    return address.is_v4() ? is_private(address.to_v4()) : is_private(address.to_v6());
+    return !is_public_address(address);
   std::string name{host};
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });

@@ -24,9 +24,8 @@ struct web_url {
 // Fails with bad_config; `what` names the URL in the message.
 [[nodiscard]] result<web_url> split_url(std::string_view url, std::string_view what);
 
-// Whether the host is this machine, a network that is not public, or a service of the cloud that hands out credentials:
-// loopback, private, link-local, carrier-grade, unique local and unspecified addresses, in IPv4, IPv6 and IPv4 within
-// IPv6; names under localhost, local and internal. Other names are no address yet: false.
+// Whether the host, as it is written, is no public address (internal/address_rules.hpp), or a name under localhost, local
+// or internal. Other names are no address yet: false; the client judges them once they are resolved.
 [[nodiscard]] bool is_private_host(std::string_view host);
 
 struct address_policy {

@@ -152,7 +152,10 @@ std::variant<route_ptr, model_error> remote_peer::route_of(result<agent_card> ca
   if (agent.card.is_null())
     if (auto allowed = check_address(*url, addresses_); !allowed)
       return fail(allowed.failure());
-  auto origin = http_origin::parse(url->origin, agent.ca_file);
+  // What a name stands for is judged when it is resolved.
+  const bool is_trusted = !agent.card.is_null() || agent.allow_private || url->host == addresses_.named_host;
+  auto origin = http_origin::parse(url->origin, agent.ca_file,
+                                   is_trusted ? address_reach::any : address_reach::public_only);
   if (!origin)
     return fail({errc::model_bad_response, origin.failure().message});
   auto route = std::make_shared<peer_route>();
