@@ -47,6 +47,20 @@ std::string provider_name(const std::string& protocol) {
   return protocol == "openai_responses" ? "openai" : protocol;
 }
 
+// What code declares must be there; of files one that is bad is left out.
+void check_remote(const remote_agent_spec& spec, const built_root& built) {
+  const auto& delegates = built.profile->delegates;
+  if (delegates != nullptr && delegates->agents.contains(spec.name) &&
+      delegates->agents.at(spec.name)->is_remote)
+    return;
+  std::string why =
+      "Remote agent '" + spec.name + "' cannot be used: its name is taken or is no name for an agent.";
+  for (const auto& skipped : built.skipped)
+    if (skipped.find("'" + spec.name + "'") != std::string::npos)
+      why = skipped;
+  throw config_error{{errc::bad_definition, std::move(why)}};
+}
+
 } // namespace
 
 runtime_core::runtime_core(runtime_options options)
