@@ -21,8 +21,7 @@ task full_task() {
   task t;
   t.id = "t1";
   t.context = "c1";
-  t.status = {task_state::input_required,
-              message{"m1", "c1", "t1", true, {text("Which?")}, {}, {}},
+  t.status = {task_state::input_required, message{"m1", "c1", "t1", true, {text("Which?")}, {}, {}},
               "2026-01-01T00:00:00.000Z"};
   t.artifacts.push_back({"a1",
                          "report",
@@ -48,8 +47,7 @@ TEST_CASE("tasks, updates and messages come back as they were written, in each d
   for (const auto d : dialects) {
     CAPTURE(static_cast<int>(d));
     const stream_item items[] = {
-        t,
-        message{"m9", "c1", "t1", true, {text("hi")}, {}, {{"k", 1}}},
+        t, message{"m9", "c1", "t1", true, {text("hi")}, {}, {{"k", 1}}},
         status_update{"t1", "c1", {task_state::working, std::nullopt, "2026-01-01T00:00:00.000Z"}, {}},
         artifact_update{"t1", "c1", {"a1", "n", "", {text("x")}, {}}, true, false}};
     for (const auto& item : items) {
@@ -74,7 +72,8 @@ TEST_CASE("each dialect has its own words") {
   CHECK(v03["artifacts"][0]["parts"][2]["file"]["uri"] == "https://e.org/f");
   const auto rest = write(stream_item{full_task()}, dialect::v03_rest);
   CHECK(rest["task"]["history"][0]["content"][0]["text"] == "Go");
-  const auto update = write(stream_item{status_update{"t", "c", {task_state::failed, {}, {}}, {}}}, dialect::v03);
+  const auto update =
+      write(stream_item{status_update{"t", "c", {task_state::failed, {}, {}}, {}}}, dialect::v03);
   CHECK(update["final"] == true);
   CHECK(update["kind"] == "status-update");
 }
@@ -116,7 +115,8 @@ TEST_CASE("requests name their methods and paths") {
   message m;
   m.id = "m1";
   m.parts = {text("hi")};
-  const auto rpc = make_request(at(binding::json_rpc, protocol::v1), "/rpc", operation::stream, {&m, "", "r1"});
+  const auto rpc =
+      make_request(at(binding::json_rpc, protocol::v1), "/rpc", operation::stream, {&m, "", "r1"});
   CHECK(rpc.target == "/rpc");
   const auto body = json::parse(rpc.body);
   CHECK(body["method"] == "SendStreamingMessage");
@@ -126,10 +126,12 @@ TEST_CASE("requests name their methods and paths") {
       make_request(at(binding::json_rpc, protocol::v03), "/rpc", operation::send, {&m, "", "r1"}).body);
   CHECK(old["method"] == "message/send");
   CHECK(old["params"]["configuration"]["blocking"] == true);
-  const auto get = make_request(at(binding::http_json, protocol::v1), "/a/", operation::get, {nullptr, "t/1", ""});
+  const auto get =
+      make_request(at(binding::http_json, protocol::v1), "/a/", operation::get, {nullptr, "t/1", ""});
   CHECK(get.method == "GET");
   CHECK(get.target == "/a/tasks/t%2F1");
-  const auto sub = make_request(at(binding::http_json, protocol::v03), "/a", operation::subscribe, {nullptr, "t", ""});
+  const auto sub =
+      make_request(at(binding::http_json, protocol::v03), "/a", operation::subscribe, {nullptr, "t", ""});
   CHECK(sub.target == "/a/v1/tasks/t:subscribe");
   auto tenant = at(binding::http_json, protocol::v1);
   tenant.tenant = "x y";
@@ -152,13 +154,14 @@ TEST_CASE("answers of JSON-RPC are checked") {
   REQUIRE(odd.has_value());
   CHECK_FALSE(odd->item.has_value());
   CHECK_FALSE(odd->problem.has_value());
-  const std::string deep = R"({"jsonrpc":"2.0","id":"1","result":)" + std::string(100'000, '[') +
-                           std::string(100'000, ']') + "}";
+  const std::string deep =
+      R"({"jsonrpc":"2.0","id":"1","result":)" + std::string(100'000, '[') + std::string(100'000, ']') + "}";
   CHECK(read_reply(here, deep, "1").failure().code == errc::model_bad_response);
 }
 
 TEST_CASE("a card names its interfaces in order") {
-  const auto card = parse_card(R"({"name":"n","description":"d","version":"1","capabilities":{"streaming":true},
+  const auto card =
+      parse_card(R"({"name":"n","description":"d","version":"1","capabilities":{"streaming":true},
     "supportedInterfaces":[{"url":"g:1","protocolBinding":"GRPC","protocolVersion":"1.0"},
                            {"url":"https://e.org/r","protocolBinding":"http+json","protocolVersion":"1.0"}],
     "skills":[{"id":"s","name":"Sums","description":"adds"}]})");
@@ -182,8 +185,9 @@ TEST_CASE("a bad card is told by the member that is wrong") {
     const char* said;
   };
   for (const auto& [card, said] :
-       {row{"[]", "must be a JSON object"}, row{"{", "Not valid JSON"}, row{R"({"name":1})", "name must be a text"},
-        row{R"({})", "name is missing"}, row{R"({"name":"n"})", "supportedInterfaces"},
+       {row{"[]", "must be a JSON object"}, row{"{", "Not valid JSON"},
+        row{R"({"name":1})", "name must be a text"}, row{R"({})", "name is missing"},
+        row{R"({"name":"n"})", "supportedInterfaces"},
         row{R"({"name":"n","supportedInterfaces":{}})", "supportedInterfaces must be a list"},
         row{R"({"name":"n","supportedInterfaces":[1]})", "supportedInterfaces[0] must be an object"},
         row{R"({"name":"n","supportedInterfaces":[{"url":7}]})", "supportedInterfaces[0].url must be a text"},

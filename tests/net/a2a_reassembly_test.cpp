@@ -52,7 +52,8 @@ TEST_CASE("pieces of an artifact are appended, and one for an unknown artifact i
   CHECK(r.context() == "c");
 }
 
-TEST_CASE("an artifact without append replaces what was there, and several stand under their names in first-seen order") {
+TEST_CASE("an artifact without append replaces what was there, and several stand under their names in "
+          "first-seen order") {
   reassembly r;
   take(r, piece("b", "old", false, "B"));
   take(r, piece("a", "x", false));
@@ -98,7 +99,8 @@ TEST_CASE("what a task says at its end is its result when there is nothing else"
   CHECK(r.progress_text() == "looking");
 }
 
-TEST_CASE("the last word of the agent in the history counts when there is nothing else, once the task has ended") {
+TEST_CASE(
+    "the last word of the agent in the history counts when there is nothing else, once the task has ended") {
   task t{"t", "c", {task_state::working, {}, {}}, {}, {said("q", false), said("a1"), said("a2")}, {}};
   reassembly r;
   take(r, t);

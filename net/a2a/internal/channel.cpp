@@ -139,7 +139,7 @@ result<incoming> read_reply(const card_interface& at, std::string_view text, con
     if (!read_error(*parsed, problem))
       problem.said = "an error without a message";
     if (!problem.code)
-      problem.code = static_cast<std::int32_t>(rpc_code::internal_error);
+      problem.code = static_cast<std::int32_t>(peer_code::internal_error);
     out.problem = std::move(problem);
     return out;
   }

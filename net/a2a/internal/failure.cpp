@@ -13,27 +13,27 @@ namespace {
 constexpr std::size_t max_quote = 2000;
 
 struct code_row {
-  rpc_code code;
+  peer_code code;
   errc meaning;
   bool again;
   std::string_view reason; // of google.rpc.ErrorInfo
 };
 
 constexpr std::array rows = {
-    code_row{rpc_code::parse_error, errc::model_bad_request, false, "PARSE_ERROR"},
-    code_row{rpc_code::invalid_request, errc::model_bad_request, false, "INVALID_REQUEST"},
-    code_row{rpc_code::method_not_found, errc::protocol, false, "METHOD_NOT_FOUND"},
-    code_row{rpc_code::invalid_params, errc::model_bad_request, false, "INVALID_PARAMS"},
-    code_row{rpc_code::internal_error, errc::model_unavailable, true, "INTERNAL_ERROR"},
-    code_row{rpc_code::task_not_found, errc::not_found, false, "TASK_NOT_FOUND"},
-    code_row{rpc_code::task_not_cancelable, errc::model_bad_request, false, "TASK_NOT_CANCELABLE"},
-    code_row{rpc_code::push_not_supported, errc::model_bad_request, false, "PUSH_NOTIFICATION_NOT_SUPPORTED"},
-    code_row{rpc_code::unsupported_operation, errc::model_bad_request, false, "UNSUPPORTED_OPERATION"},
-    code_row{rpc_code::content_type_not_supported, errc::model_bad_request, false,
+    code_row{peer_code::parse_error, errc::model_bad_request, false, "PARSE_ERROR"},
+    code_row{peer_code::invalid_request, errc::model_bad_request, false, "INVALID_REQUEST"},
+    code_row{peer_code::method_not_found, errc::protocol, false, "METHOD_NOT_FOUND"},
+    code_row{peer_code::invalid_params, errc::model_bad_request, false, "INVALID_PARAMS"},
+    code_row{peer_code::internal_error, errc::model_unavailable, true, "INTERNAL_ERROR"},
+    code_row{peer_code::task_not_found, errc::not_found, false, "TASK_NOT_FOUND"},
+    code_row{peer_code::task_not_cancelable, errc::model_bad_request, false, "TASK_NOT_CANCELABLE"},
+    code_row{peer_code::push_not_supported, errc::model_bad_request, false, "PUSH_NOTIFICATION_NOT_SUPPORTED"},
+    code_row{peer_code::unsupported_operation, errc::model_bad_request, false, "UNSUPPORTED_OPERATION"},
+    code_row{peer_code::content_type_not_supported, errc::model_bad_request, false,
              "CONTENT_TYPE_NOT_SUPPORTED"},
-    code_row{rpc_code::invalid_agent_response, errc::model_bad_response, false, "INVALID_AGENT_RESPONSE"},
-    code_row{rpc_code::extension_required, errc::protocol, false, "EXTENSION_SUPPORT_REQUIRED"},
-    code_row{rpc_code::version_not_supported, errc::protocol, false, "VERSION_NOT_SUPPORTED"},
+    code_row{peer_code::invalid_agent_response, errc::model_bad_response, false, "INVALID_AGENT_RESPONSE"},
+    code_row{peer_code::extension_required, errc::protocol, false, "EXTENSION_SUPPORT_REQUIRED"},
+    code_row{peer_code::version_not_supported, errc::protocol, false, "VERSION_NOT_SUPPORTED"},
 };
 
 const code_row* find(std::int32_t code) {

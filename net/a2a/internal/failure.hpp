@@ -16,7 +16,7 @@
 namespace troupe::net::a2a {
 
 // What A2A calls its errors, as JSON-RPC numbers.
-enum class rpc_code : std::int32_t {
+enum class peer_code : std::int32_t {
   parse_error = -32700,
   invalid_request = -32600,
   method_not_found = -32601,
