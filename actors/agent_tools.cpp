@@ -12,6 +12,7 @@ void agent::carry_out(command::call_tool& c) {
   context->session = context_->session;
   context->agent = origin_->agent;
   context->agent_name = origin_->author;
+  context->hops = hops_;
   context->call = c.call;
   context->stop = stop->get_token();
   context->deadline = std::chrono::steady_clock::now() + c.tool->annotations.timeout;

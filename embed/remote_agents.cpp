@@ -21,7 +21,9 @@ net::a2a_agent agent_of(const agent_definition& d) {
   a.auth = d.remote.value("auth", nlohmann::json{});
   a.allow_private = d.remote.value("allow_private", false);
   a.max_hops = d.remote.value("max_hops", default_hops);
-  a.timeout = std::chrono::milliseconds{d.remote.value("timeout_ms", a.timeout.count())};
+  // The agent's own deadline comes first; this one is for a peer that is gone without a word.
+  a.timeout = std::max(a.timeout, std::chrono::milliseconds{d.remote.value("timeout_ms", a.timeout.count())} +
+                                      std::chrono::minutes{1});
   return a;
 }
 
