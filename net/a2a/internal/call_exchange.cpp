@@ -159,23 +159,27 @@ void call_exchange::cancel() {
 // -- what comes --------------------------------------------------------------------------------------------------------
 
 bool call_exchange::on_event(std::string_view data) {
-  if (!is_over())
-    take_reply(data);
-  return !is_over();
+  return !is_over() && take_reply(data) && !is_over();
 }
 
-void call_exchange::take_reply(std::string_view text) {
+// False when the operation is over with that.
+bool call_exchange::take_reply(std::string_view text) {
   auto reply = read_reply(route_->at, text, request_id_);
-  if (!reply)
-    return fail({reply.failure().code,
-                 "The remote agent '" + peer_->agent.name + "' at " + route_->url.origin +
-                     " cannot be understood: " + reply.failure().message,
-                 false,
-                 {}});
-  if (reply->problem)
-    return fail_reply(std::move(*reply->problem));
+  if (!reply) {
+    fail({reply.failure().code,
+          "The remote agent '" + peer_->agent.name + "' at " + route_->url.origin +
+              " cannot be understood: " + reply.failure().message,
+          false,
+          {}});
+    return false;
+  }
+  if (reply->problem) {
+    fail_reply(std::move(*reply->problem));
+    return false;
+  }
   if (reply->item)
     take_item(*reply->item);
+  return true;
 }
 
 void call_exchange::take_item(const stream_item& item) {
@@ -227,9 +231,8 @@ void call_exchange::on_reply(reply_end end) {
     return;
   if (!end.failed && end.status == 200) {
     failures_ = 0;
-    if (!end.is_stream)
-      take_reply(end.body);
-    if (!is_over())
+    const bool goes_on = end.is_stream || take_reply(end.body);
+    if (goes_on && !is_over())
       settle();
     return;
   }

@@ -47,7 +47,7 @@ class call_exchange final : public reply_taker, public std::enable_shared_from_t
   void run(operation what);
   void leave_unanswered();
 
-  void take_reply(std::string_view text);
+  [[nodiscard]] bool take_reply(std::string_view text);
   void take_item(const stream_item& item);
   [[nodiscard]] bool decides(const stream_item& item) const;
   void fail_reply(fault f);

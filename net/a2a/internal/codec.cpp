@@ -302,7 +302,7 @@ task_state state_from_name(std::string_view name) noexcept {
 task_state read_state(const json& value) noexcept {
   if (value.is_string())
     return state_from_name(value.get_ref<const std::string&>());
-  if (value.is_number_unsigned() && value.get<std::uint64_t>() < numbered.size())
+  if (value.is_number_integer() && value >= 0 && value < numbered.size())
     return numbered[value.get<std::size_t>()];
   return task_state::unknown;
 }
