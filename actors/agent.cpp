@@ -24,13 +24,13 @@ bool is_for_supervisor(const agent_command& c, bool durable_at_once) {
 
 agent::behavior_type agent::make_behavior() {
   if (resume_)
-    take(input::resumed{});
+    take_up();
   else if (begin_)
     begin(*begin_);
   begin_.reset();
   return {
       [this](const begin_run& run) {
-        profile_ = run.profile;
+        use_profile(run.profile);
         origin_ = run.origin;
         budget_ = run.budget;
         answerable_ = run.answerable;
@@ -38,9 +38,12 @@ agent::behavior_type agent::make_behavior() {
         begin(*run.start);
       },
       [this](const feed_input& message) {
-        if (const auto* result = std::get_if<input::tool_done>(message.in.get()))
-          return take_tool_result(*result);
-        take(*message.in);
+        const bool is_cancel = std::holds_alternative<input::cancel>(*message.in);
+        if (resume_ && opens_ && !is_cancel)
+          return deferred_.push_back(message.in);
+        take_input(*message.in);
+        if (is_cancel)
+          take_deferred();
       },
       [this](const model_reply& reply) { take_reply(reply); },
       [this](const model_piece& piece) { take_piece(piece); },
@@ -48,6 +51,7 @@ agent::behavior_type agent::make_behavior() {
         if (granted.call == call_number_ && request_)
           start_call(granted.place);
       },
+      [this](const tools_opened& opened) { take_tools(opened); },
       [this](const partial_taken&) {
         partial_in_flight_ = false;
         send_partial();
@@ -61,6 +65,8 @@ void agent::on_exit() {
   request_.reset();
   binding_.reset(); // its provider may keep sinks that hold this agent
   stop_tools();
+  offers_.reset();
+  deferred_.clear();
   context_.reset();
 }
 
@@ -77,6 +83,12 @@ void agent::begin(const input::start& start) {
   if (report.fault)
     queue(input::give_up{report.fault->code, report.fault->message});
   drain_inbox();
+}
+
+void agent::take_input(const agent_input& in) {
+  if (const auto* result = std::get_if<input::tool_done>(&in))
+    return take_tool_result(*result);
+  take(in);
 }
 
 void agent::take(const agent_input& in) {
@@ -159,6 +171,7 @@ void agent::end() {
 
 void agent::carry_out(command::cancel_model&) {
   ++call_number_;
+  opens_ = false;
   call_.reset();
   request_.reset();
   settle({});

@@ -36,9 +36,9 @@ struct agent_start {
   std::shared_ptr<const input::start> begin; // a child's one run; null for the root
   std::shared_ptr<run_budget> budget;
   bool answerable = false;
+  std::uint32_t hops = 0;                // as in run_request
   std::shared_ptr<agent_state> restored; // folded from the log; null for a new agent
   bool resume = false;                   // take up what was under way
-  std::uint32_t hops = 0;                // from agent to agent before this run
 };
 
 // Spawns the agent monitored by `supervisor`.

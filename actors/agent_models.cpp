@@ -79,6 +79,8 @@ bool falls_back_on(errc code) {
 
 void agent::call_model() {
   compacting_ = 0;
+  if (!tools_are_known())
+    return;
   if (!bind(profile_->model))
     return queue(input::model_failed{
         {errc::unknown_model, "There is no model '" + profile_->model + "'.", false, {}}});
@@ -115,6 +117,9 @@ bool agent::bind(const std::string& model) {
 }
 
 void agent::begin_call(std::shared_ptr<model_request> request) {
+  request->session = context_->session.str();
+  request->agent_instance = origin_->agent.str();
+  request->hops = hops_;
   request_ = std::move(request);
   call_began_ = actor_time(this);
   tried_.clear();
@@ -126,9 +131,6 @@ void agent::begin_call(std::shared_ptr<model_request> request) {
 }
 
 void agent::address_request() {
-  request_->session = context_->session.str();
-  request_->instance = origin_->agent.str();
-  request_->hops = hops_;
   request_->model = binding_->model;
   if (!request_->max_output_tokens)
     request_->max_output_tokens = binding_->max_output_tokens;

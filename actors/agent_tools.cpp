@@ -5,26 +5,31 @@
 namespace troupe::actors {
 
 void agent::carry_out(command::call_tool& c) {
-  if (refused_by_hook(c))
+  if (!c.answer && refused_by_hook(c))
     return;
-  auto stop = std::make_shared<std::stop_source>();
+  // A call that has asked goes on under the stop that it began with.
+  auto& stop = stops_[c.call];
+  if (stop == nullptr)
+    stop = std::make_shared<std::stop_source>();
   auto context = std::make_shared<tool_context>();
   context->session = context_->session;
   context->agent = origin_->agent;
   context->agent_name = origin_->author;
-  context->hops = hops_;
   context->call = c.call;
   context->stop = stop->get_token();
   context->deadline = std::chrono::steady_clock::now() + c.tool->annotations.timeout;
   context->notes = notes();
   context->state = keys();
+  context->answer = std::move(c.answer);
   if (!context_->trace_seed.empty())
     context->traceparent = traceparent(context_->trace_seed, origin_->run, context_->session, c.call);
-  if (c.tool->annotations.runs_inline)
+  context->hops = hops_;
+  if (c.tool->annotations.runs_inline) {
+    stops_.erase(c.call);
     return run_in_handler(c, *context);
-  stops_.emplace(c.call, stop);
+  }
   send(context_->tools, run_job{{c.tool, std::make_shared<const nlohmann::json>(std::move(c.arguments)),
-                                 std::move(context), std::move(stop)},
+                                 std::move(context), stop},
                                 this});
 }
 
@@ -43,9 +48,9 @@ std::shared_ptr<const std::map<std::string, nlohmann::json>> agent::keys() {
 }
 
 void agent::take_tool_result(const input::tool_done& answer) {
-  if (auto found = stops_.find(answer.call); found != stops_.end())
-    stops_.erase(found);
   const auto* call = find_open(state_, answer.call);
+  if (call == nullptr || !answer.result.question)
+    stops_.erase(answer.call);
   if (call == nullptr)
     return;
   queue(input::tool_done{answer.call, finished(call->name, answer.result), answer.timing});
@@ -98,7 +103,7 @@ bool agent::refused_by_hook(command::call_tool& c) {
 
 tool_result agent::finished(const std::string& tool, tool_result r) {
   const auto* h = profile_->before_and_after.get();
-  if (h == nullptr || h->after_tool == nullptr)
+  if (h == nullptr || h->after_tool == nullptr || r.question)
     return r;
   auto report = run_hook("after_tool", h->time_limit, [&] { h->after_tool(hook_place(), tool, r); });
   note_late(report);

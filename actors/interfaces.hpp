@@ -10,6 +10,7 @@
 #include <troupe/runtime/activity_collector.hpp>
 #include <troupe/runtime/ports/engine.hpp>
 #include <troupe/runtime/ports/model_provider.hpp>
+#include <troupe/runtime/profile_extension.hpp>
 #include <troupe/runtime/run_budget.hpp>
 #include <troupe/runtime/session_fold.hpp>
 #include <troupe/runtime/tool.hpp>
@@ -52,7 +53,7 @@ struct begin_run {
   std::shared_ptr<const input::start> start;
   std::shared_ptr<run_budget> budget; // null: none
   bool answerable = false;
-  std::uint32_t hops = 0; // from agent to agent before this run
+  std::uint32_t hops = 0; // as in run_request
 };
 // What a model call gave. `call` tells late answers of cancelled calls.
 struct model_reply {
@@ -69,6 +70,11 @@ struct permit_granted {
   permit_ptr place;
 };
 struct partial_taken {};
+// The sources of an agent's tools have answered. `opening` tells late answers.
+struct tools_opened {
+  std::uint64_t opening = 0;
+  std::shared_ptr<opened_offers::found_tools> found;
+};
 
 // The events of one step of an agent and what it wants of its supervisor.
 struct agent_step {
@@ -219,6 +225,7 @@ using agent_handle = typed<void(begin_run),      // starts a run of the root
                            void(model_reply),    // the end of a model call
                            void(model_piece),    // a streamed piece of it
                            void(permit_granted), // a model call may start
+                           void(tools_opened),   // which tools its sources have
                            void(partial_taken)>; // the observer can take the next pieces
 
 using supervisor_handle = typed<void(start_run),       // a run of this session
@@ -327,6 +334,7 @@ TROUPE_LOCAL_MESSAGE(model_reply)
 TROUPE_LOCAL_MESSAGE(model_piece)
 TROUPE_LOCAL_MESSAGE(permit_granted)
 TROUPE_LOCAL_MESSAGE(partial_taken)
+TROUPE_LOCAL_MESSAGE(tools_opened)
 TROUPE_LOCAL_MESSAGE(agent_step)
 TROUPE_LOCAL_MESSAGE(start_run)
 TROUPE_LOCAL_MESSAGE(steer_agents)

@@ -13,7 +13,7 @@ void count_calls(member& agent, const agent_state& state) {
 
 member& supervisor::add_member(agent_number number, member agent, agent_start start) {
   start.number = number;
-  start.hops = run_ ? run_->request->hops : 0;
+  start.hops = last_request_ ? last_request_->hops : 0;
   agent.handle = spawn_agent(this, std::move(start));
   by_actor_.emplace(agent.handle.id(), number);
   return members_.insert_or_assign(number, std::move(agent)).first->second;

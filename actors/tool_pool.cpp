@@ -19,13 +19,21 @@ std::size_t thread_count(const tool_pool_options& options) {
              : std::max<std::size_t>(4, std::size_t{2} * std::thread::hardware_concurrency());
 }
 
-tool_result run_tool(const tool_job& job) {
+tool_result thrown() {
   try {
-    return job.tool->run(*job.arguments, *job.context);
+    throw;
   } catch (const std::exception& e) {
     return tool_result::failure(errc::tool_failed, e.what());
   } catch (...) {
     return tool_result::failure(errc::tool_failed, "The tool threw something unknown.");
+  }
+}
+
+tool_result run_tool(const tool_job& job) {
+  try {
+    return job.tool->run(*job.arguments, *job.context);
+  } catch (...) {
+    return thrown();
   }
 }
 
@@ -71,47 +79,85 @@ class tool_pool final : public tool_pool_handle::base {
     bool replaced = false; // its thread hangs, and another one works in its place
     steady_time queued{};
     event_timing timing{};
+
+    // It waits rather than works, and takes no thread.
+    [[nodiscard]] bool only_waits() const { return request.job.tool->start != nullptr; }
   };
 
   void queue(const run_job& request) {
     const auto number = next_++;
     const auto& job = request.job;
-    if (stuck_ >= options_.max_stuck_workers && free_ == 0)
+    if (stuck_ >= options_.max_stuck_workers && free_ == 0 && job.tool->start == nullptr)
       return reply(request,
                    tool_result::failure(errc::stuck, "Tool calls are refused: " + std::to_string(stuck_) +
                                                          " calls hang beyond their deadlines."));
-    if (waiting_.size() >= options_.max_waiting_jobs)
-      return reply(request, tool_result::failure(errc::too_large, "Too many tool calls wait."));
+    if (jobs_.size() >= options_.max_jobs)
+      return reply(request, tool_result::failure(errc::too_large, "Too many tool calls are under way."));
     by_call_.emplace(std::pair{job.context->agent, job.context->call}, number);
     // The clock of a call starts when it is asked for, so that a call never waits without end for a thread.
     deadlines_.set(number, actor_time(this) + job.tool->annotations.timeout);
-    jobs_.emplace(number, entry{request, false, false, false, actor_time(this), {}});
-    waiting_.push_back(number);
-    start_waiting();
+    auto& e = jobs_.emplace(number, entry{request, false, false, false, actor_time(this), {}}).first->second;
+    if (e.only_waits() && take_group(e)) {
+      begin(number, e);
+    } else {
+      waits_for_group_ += e.only_waits() ? 1 : 0;
+      waiting_.push_back(number);
+      start_waiting();
+    }
     schedule();
   }
 
   void start_waiting() {
-    for (auto next = waiting_.begin(); next != waiting_.end() && free_ > 0;) {
+    for (auto next = waiting_.begin(); next != waiting_.end() && (free_ > 0 || waits_for_group_ > 0);) {
       auto found = jobs_.find(*next);
       if (found == jobs_.end()) {
         next = waiting_.erase(next);
         continue;
       }
-      const auto& group = found->second.request.job.tool->annotations.exclusive_group;
-      if (!group.empty() && !groups_.insert(group).second) {
-        ++next; // another call of the group runs
+      auto& e = found->second;
+      if ((free_ == 0 && !e.only_waits()) || !take_group(e)) {
+        ++next;
         continue;
       }
       const auto number = *next;
       next = waiting_.erase(next);
-      start(number, found->second);
+      if (!e.only_waits()) {
+        start(number, e);
+        continue;
+      }
+      --waits_for_group_;
+      begin(number, e);
+    }
+  }
+
+  // False while another call of its group runs.
+  bool take_group(const entry& e) {
+    const auto& group = e.request.job.tool->annotations.exclusive_group;
+    return group.empty() || groups_.insert(group).second;
+  }
+
+  void note_start(entry& e) const {
+    e.running = true;
+    e.timing.queued = timing_us(actor_time(this) - e.queued);
+  }
+
+  // A call that only waits. What its tool does next happens elsewhere.
+  void begin(std::uint64_t number, entry& e) {
+    note_start(e);
+    const auto began = std::chrono::steady_clock::now();
+    auto finished = [number, began, pool = tool_pool_handle{this}](tool_result r) {
+      const auto took = timing_us(std::chrono::steady_clock::now() - began);
+      caf::anon_send(pool, tool_finished{number, std::make_shared<tool_result>(std::move(r)), took});
+    };
+    try {
+      e.request.job.tool->start(e.request.job.arguments, e.request.job.context, finished);
+    } catch (...) {
+      finished(thrown());
     }
   }
 
   void start(std::uint64_t number, entry& e) {
-    e.running = true;
-    e.timing.queued = timing_us(actor_time(this) - e.queued);
+    note_start(e);
     --free_;
     threads_->submit(
         [job = e.request.job, number, pool = tool_pool_handle{this}]() -> worker_threads::report {
@@ -129,7 +175,9 @@ class tool_pool final : public tool_pool_handle::base {
     auto& e = node.mapped();
     deadlines_.clear(report.job);
     groups_.erase(e.request.job.tool->annotations.exclusive_group);
-    if (e.replaced) {
+    if (e.only_waits()) {
+      // No thread was taken.
+    } else if (e.replaced) {
       --stuck_;
       threads_->retire_thread(); // another thread has taken the place of this one
     } else {
@@ -159,10 +207,15 @@ class tool_pool final : public tool_pool_handle::base {
     if (answer)
       reply(e.request, std::move(*answer));
     e.answered = true;
-    if (!e.running) {
-      deadlines_.clear(number);
-      jobs_.erase(found);
-    }
+    if (e.running && !e.only_waits())
+      return;
+    if (e.running)
+      groups_.erase(e.request.job.tool->annotations.exclusive_group);
+    else if (e.only_waits())
+      --waits_for_group_;
+    deadlines_.clear(number);
+    jobs_.erase(found);
+    start_waiting();
   }
 
   // Puts another thread in the place of one that hangs.
@@ -201,13 +254,14 @@ class tool_pool final : public tool_pool_handle::base {
       if (found == jobs_.end())
         continue;
       const bool running = found->second.running;
+      const bool has_thread = running && !found->second.only_waits();
       const auto limit = std::to_string(found->second.request.job.tool->annotations.timeout.count());
       abandon(number,
               tool_result::failure(
                   errc::timeout,
                   running ? "The tool did not answer within " + limit + " ms. It may have taken effect."
                           : "No thread was free for the tool within " + limit + " ms. It was not started."));
-      if (running)
+      if (has_thread)
         replace(found->second);
     }
     schedule();
@@ -216,11 +270,12 @@ class tool_pool final : public tool_pool_handle::base {
   std::shared_ptr<worker_threads> threads_;
   std::shared_ptr<observer_link> observed_; // null: nobody watches
   tool_pool_options options_;
-  std::size_t free_;      // threads without a job
-  std::size_t stuck_ = 0; // jobs beyond their deadline whose thread was replaced
+  std::size_t free_;                // threads without a job
+  std::size_t waits_for_group_ = 0; // jobs that need no thread among those that wait
+  std::size_t stuck_ = 0;           // jobs beyond their deadline whose thread was replaced
   std::uint64_t next_ = 1;
   std::map<std::uint64_t, entry> jobs_;
-  std::deque<std::uint64_t> waiting_; // bounded by max_waiting_jobs
+  std::deque<std::uint64_t> waiting_; // bounded by max_jobs
   std::set<std::string> groups_;      // exclusive groups that run
   std::map<std::pair<agent_id, call_id>, std::uint64_t> by_call_;
   deadline_queue<std::uint64_t> deadlines_;

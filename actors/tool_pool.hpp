@@ -1,7 +1,7 @@
-// Runs tools off the scheduler, on threads that may block.
+// Runs tools off the scheduler, on threads that may block; tools that only wait (tool_definition::start) take no thread.
 //
 // A call that passes its deadline is answered with `timeout` and asked to stop; while its thread still hangs it counts as
-// stuck and another thread takes its place, up to max_stuck_workers. Beyond that, calls fail at once.
+// stuck and another thread takes its place, up to max_stuck_workers. Beyond that, calls that need a thread fail at once.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,7 +18,7 @@ namespace troupe::actors {
 struct tool_pool_options {
   std::size_t workers = 0; // threads; 0: two a core, at least four
   std::size_t max_stuck_workers = 16;
-  std::size_t max_waiting_jobs = 100'000;
+  std::size_t max_jobs = 100'000; // that run or wait
 };
 
 // The threads, which outlive the actor system so that a stuck one can be left behind.

@@ -54,6 +54,9 @@ tool_result_body parse(const json& j) {
       call_id{text_of(j, "call_id")}, text_of(j, "name"), text_of(j, "text"), j.value("is_error", false), {}};
   if (j.contains("code"))
     b.code = code_of(j);
+  if (auto data = j.find("data"); data != j.end())
+    for (const auto& item : *data)
+      b.data.push_back(std::get<data_part>(item.get<part>().value));
   return b;
 }
 template <>

@@ -91,13 +91,14 @@ struct tool_call_body {
   std::string blob;
 };
 
-// Exactly one for each tool_call. `code` is set when is_error.
+// Exactly one for each tool_call. `code` is set when is_error. `data` is shown to the model after the turn's results.
 struct tool_result_body {
   call_id call;
   std::string name;
   std::string text;
   bool is_error = false;
   std::optional<errc> code;
+  std::vector<data_part> data{};
 };
 
 struct agent_started_body {
@@ -118,7 +119,7 @@ struct question_body {
   call_id question;
   std::string message;
   nlohmann::json schema;
-  std::string reason; // "policy" or "agent"
+  std::string reason; // "policy", "agent", or "tool" when a call that runs asks
 };
 
 struct answer_body {

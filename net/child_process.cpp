@@ -15,6 +15,7 @@
 #include <csignal>
 #include <cstring>
 #include <deque>
+#include <mutex>
 #include <utility>
 
 #include <sys/wait.h>
@@ -31,7 +32,7 @@ constexpr int max_reads_after_exit = 1024; // of what the pipes still hold; a he
 
 } // namespace
 
-// Everything but the counters happens on the thread. Kept by the handle and by its waiting handlers.
+// Everything but counting and killing happens on the thread. Kept by the handle and by its waiting handlers.
 class child_process::running : public std::enable_shared_from_this<running> {
  public:
   running(io_pool& pool, io_thread& thread, spawned_process process, const process_spec& spec,
@@ -43,8 +44,9 @@ class child_process::running : public std::enable_shared_from_this<running> {
 
   // The context may go first, and with it the handlers that keep this.
   ~running() {
+    int status = 0;
     if (!reaped_)
-      reap_now();
+      reap(status);
   }
 
   void begin() {
@@ -85,9 +87,7 @@ class child_process::running : public std::enable_shared_from_this<running> {
     asio::post(thread_.context(), [self = shared_from_this()] { self->terminate(); });
   }
 
-  void kill() {
-    asio::post(thread_.context(), [self = shared_from_this()] { self->signal_group(SIGKILL); });
-  }
+  void kill() { signal_group(SIGKILL); }
 
   // The handle is gone: nobody is told any more, and the program gets time to end by itself.
   void let_go() {
@@ -165,12 +165,9 @@ class child_process::running : public std::enable_shared_from_this<running> {
   }
 
   void take_exit() {
-    // Before it is reaped, so that its number cannot belong to others yet.
-    signal_group(SIGKILL);
     int status = 0;
-    if (::waitpid(pid_, &status, WNOHANG) != pid_)
+    if (!reap(status))
       return wait_exit();
-    reaped_ = true;
     step_.reset();
     boost::system::error_code ignored;
     exit_.close(ignored);
@@ -207,14 +204,19 @@ class child_process::running : public std::enable_shared_from_this<running> {
     });
   }
 
-  void signal_group(int signal) const noexcept {
+  // On any thread. Its number belongs to it until it is reaped.
+  void signal_group(int signal) {
+    std::lock_guard lock{reaping_};
     if (!reaped_)
       ::kill(-pid_, signal);
   }
 
-  void reap_now() noexcept {
-    signal_group(SIGKILL);
-    ::waitpid(pid_, nullptr, WNOHANG);
+  // What it left behind goes first, while the group still has its number. False when it has not ended.
+  bool reap(int& status) {
+    std::lock_guard lock{reaping_};
+    ::kill(-pid_, SIGKILL);
+    reaped_ = ::waitpid(pid_, &status, WNOHANG) == pid_;
+    return reaped_;
   }
 
   io_pool& pool_;
@@ -232,7 +234,8 @@ class child_process::running : public std::enable_shared_from_this<running> {
   pipe errors_;
   std::deque<std::string> queue_; // bounded by max_waiting_
   bool close_when_written_ = false;
-  bool reaped_ = false;
+  std::mutex reaping_;
+  std::atomic<bool> reaped_{false};    // changes with reaping_ held
   std::unique_ptr<timer_handle> step_; // towards a harder end
   std::array<char, read_size> buffer_{};
 };

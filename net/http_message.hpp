@@ -33,6 +33,9 @@ class http_origin {
   // if `ca_file` is given, against the PEM file `ca_file` alone. Fails with bad_config.
   [[nodiscard]] static result<std::shared_ptr<const http_origin>>
   parse(std::string_view url, const std::string& ca_file = {}, address_reach reach = address_reach::any);
+  // Likewise, with the authorities of `like`, an https origin: reading those takes milliseconds.
+  [[nodiscard]] static result<std::shared_ptr<const http_origin>>
+  parse(std::string_view url, const http_origin& like, address_reach reach = address_reach::any);
   ~http_origin();
 
   [[nodiscard]] const std::string& host() const noexcept { return host_; } // without the brackets of IPv6
@@ -53,6 +56,8 @@ class http_origin {
 
  private:
   http_origin();
+  [[nodiscard]] static result<std::shared_ptr<http_origin>> parse_url(std::string_view url, bool& secure);
+  void set_reach(address_reach reach);
 
   std::string host_;
   std::string authority_;
@@ -61,7 +66,8 @@ class http_origin {
   std::string base_path_;
   std::string text_;
   std::string pool_key_;
-  std::unique_ptr<const tls_state> tls_;
+  std::string ca_file_;
+  std::shared_ptr<const tls_state> tls_;
 };
 
 // The header lines of an answer, in their order. Views are valid as long as the object is unchanged.

@@ -22,8 +22,7 @@ error bad_url(std::string_view what) {
 http_origin::http_origin() = default;
 http_origin::~http_origin() = default;
 
-result<std::shared_ptr<const http_origin>>
-http_origin::parse(std::string_view url, const std::string& ca_file, address_reach reach) {
+result<std::shared_ptr<http_origin>> http_origin::parse_url(std::string_view url, bool& secure) {
   auto parsed = boost::urls::parse_uri(url);
   if (!parsed)
     return bad_url("is not a URL");
@@ -31,7 +30,7 @@ http_origin::parse(std::string_view url, const std::string& ca_file, address_rea
     return bad_url("carries a user name or password; give the key in its own option");
   if (parsed->has_query() || parsed->has_fragment())
     return bad_url("carries a query or fragment");
-  bool secure = parsed->scheme_id() == boost::urls::scheme::https;
+  secure = parsed->scheme_id() == boost::urls::scheme::https;
   if (!secure && parsed->scheme_id() != boost::urls::scheme::http)
     return bad_url("is neither http nor https");
   if (parsed->host().empty())
@@ -46,7 +45,6 @@ http_origin::parse(std::string_view url, const std::string& ca_file, address_rea
   std::shared_ptr<http_origin> origin(new http_origin);
   origin->host_ = parsed->host_address();
   origin->port_ = port;
-  origin->reach_ = reach;
   auto host = std::string(parsed->encoded_host());
   auto with_port = host + ":" + std::to_string(origin->port_);
   origin->authority_ = port == (secure ? 443 : 80) ? host : with_port;
@@ -54,16 +52,42 @@ http_origin::parse(std::string_view url, const std::string& ca_file, address_rea
   while (origin->base_path_.ends_with('/'))
     origin->base_path_.pop_back();
   origin->text_ = (secure ? "https://" : "http://") + with_port;
-  origin->pool_key_ = origin->text_ + " " + ca_file;
-  if (reach == address_reach::public_only)
-    origin->pool_key_ += " public";
+  return {std::move(origin)};
+}
+
+result<std::shared_ptr<const http_origin>>
+http_origin::parse(std::string_view url, const std::string& ca_file, address_reach reach) {
+  bool secure = false;
+  auto origin = parse_url(url, secure);
+  if (!origin)
+    return std::move(origin).failure();
   if (secure) {
     auto tls = make_tls_state(ca_file);
     if (!tls)
       return std::move(tls).failure();
-    origin->tls_ = *std::move(tls);
+    (*origin)->tls_ = *std::move(tls);
   }
-  return {std::shared_ptr<const http_origin>(std::move(origin))};
+  (*origin)->ca_file_ = ca_file;
+  (*origin)->set_reach(reach);
+  return {std::shared_ptr<const http_origin>(*std::move(origin))};
+}
+
+result<std::shared_ptr<const http_origin>> http_origin::parse(std::string_view url, const http_origin& like,
+                                                              address_reach reach) {
+  bool secure = false;
+  auto origin = parse_url(url, secure);
+  if (!origin)
+    return std::move(origin).failure();
+  if (secure)
+    (*origin)->tls_ = like.tls_;
+  (*origin)->ca_file_ = like.ca_file_;
+  (*origin)->set_reach(reach);
+  return {std::shared_ptr<const http_origin>(*std::move(origin))};
+}
+
+void http_origin::set_reach(address_reach reach) {
+  reach_ = reach;
+  pool_key_ = text_ + " " + ca_file_ + (reach == address_reach::public_only ? " public" : "");
 }
 
 } // namespace troupe::net

@@ -2,6 +2,7 @@
 #include <troupe/runtime/agent_file.hpp>
 #include <troupe/runtime/content_hash.hpp>
 #include <troupe/runtime/internal/agent_keys.hpp>
+#include <troupe/runtime/internal/front_matter.hpp>
 #include <troupe/runtime/internal/read_file.hpp>
 #include <troupe/runtime/text_template.hpp>
 #include <troupe/runtime/tool_names.hpp>
@@ -18,66 +19,6 @@ using internal::agent_draft;
 using internal::yaml_node;
 using internal::yaml_reader;
 using internal::yaml_value;
-
-struct split_file {
-  std::string_view front;
-  std::string_view body;
-  std::size_t body_line = 1;
-  const char* problem = nullptr;
-};
-
-// Takes a line off the front of `text`, without its end.
-std::string_view next_line(std::string_view& text) {
-  auto end = text.find('\n');
-  auto line = text.substr(0, end);
-  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  return line;
-}
-
-bool is_fence(std::string_view line) {
-  return line.starts_with("---") && line.substr(3).find_first_not_of(" \t\r") == std::string_view::npos;
-}
-
-split_file split(std::string_view text) {
-  split_file out;
-  if (text.starts_with("\xEF\xBB\xBF"))
-    text.remove_prefix(3);
-  if (!is_fence(next_line(text))) {
-    out.problem =
-        "the file must begin with a line \"---\", then YAML, then a line \"---\" and the instruction.";
-    return out;
-  }
-  auto front = text;
-  std::size_t line = 2;
-  while (!text.empty()) {
-    auto length = front.size() - text.size();
-    auto current = next_line(text);
-    ++line;
-    if (!is_fence(current))
-      continue;
-    out.front = front.substr(0, length);
-    out.body = text;
-    out.body_line = line;
-    return out;
-  }
-  out.problem = "the YAML at the beginning is not closed by a line \"---\".";
-  return out;
-}
-
-// The body without blank space around it and with plain line ends; `line` moves to where it begins.
-std::string trimmed_body(std::string_view body, std::size_t& line) {
-  auto from = std::min(body.find_first_not_of(" \t\r\n"), body.size());
-  line += static_cast<std::size_t>(
-      std::count(body.begin(), body.begin() + static_cast<std::ptrdiff_t>(from), '\n'));
-  body.remove_prefix(from);
-  while (!body.empty() && std::string_view{" \t\r\n"}.find(body.back()) != std::string_view::npos)
-    body.remove_suffix(1);
-  std::string out;
-  for (std::size_t i = 0; i < body.size(); ++i)
-    if (body[i] != '\r' || i + 1 >= body.size() || body[i + 1] != '\n')
-      out += body[i];
-  return out;
-}
 
 void check_template(yaml_reader& reader, const agent_definition& d, std::size_t file_line,
                     std::size_t lines_before) {
@@ -116,14 +57,14 @@ loaded_agents parse_agent_file(std::string_view text, const std::string& file, d
                                const agent_file_options& options) {
   loaded_agents out;
   yaml_reader reader{file, 1, options.strict};
-  auto parts = split(text);
+  auto parts = internal::split_front_matter(text, "the instruction");
   yaml_node root;
   if (text.size() > options.max_bytes)
     reader.error(0, "", "the file has more than " + std::to_string(options.max_bytes) + " bytes.");
-  else if (parts.problem)
+  else if (!parts.problem.empty())
     reader.error(0, "", parts.problem);
   else if (reader.parse(parts.front, {options.max_bytes, options.max_depth, 100'000}, root)) {
-    auto body = trimmed_body(parts.body, parts.body_line);
+    auto body = internal::trimmed_body(parts.body, parts.body_line);
     if (root.is_sequence())
       for (const auto& item : root.items)
         take_agent(reader, {item, "", item.line}, options, true, body, parts.body_line, out);

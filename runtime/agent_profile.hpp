@@ -11,6 +11,7 @@
 #include <troupe/runtime/json_schema.hpp>
 #include <troupe/runtime/policy.hpp>
 #include <troupe/runtime/ports/tool_source.hpp>
+#include <troupe/runtime/skill.hpp>
 #include <troupe/runtime/text_template.hpp>
 
 #include <nlohmann/json.hpp>
@@ -23,6 +24,7 @@
 
 namespace troupe {
 
+class profile_extensions;
 struct agent_profile;
 using agent_profile_ptr = std::shared_ptr<const agent_profile>;
 
@@ -53,8 +55,10 @@ struct delegation {
   std::map<std::string, agent_profile_ptr> agents;
   // spawn_subagent.
   bool may_spawn = false;
-  std::map<std::string, bound_tool> pool;    // what a spawned child can get, by name
-  std::vector<std::string> allowed_tools;    // names in the pool that it may ask for
+  std::map<std::string, bound_tool> pool; // what a spawned child can get, by name
+  std::vector<std::string> allowed_tools; // names in the pool that it may ask for
+  std::vector<std::string> allowed_names; // names and wildcards that allow tools which come later; empty: all
+  skill_map skills;                       // that it may ask for
   std::map<std::string, std::string> models; // catalogue id → description
   std::vector<std::string> taken_names; // root, prebuilt and registry agents: a spawned child must differ
 };
@@ -70,19 +74,24 @@ struct agent_profile {
   thinking_level thinking = thinking_level::automatic;
   std::optional<double> temperature;
   std::size_t max_result_bytes = 256 * 1024; // a longer tool result is cut, with a note
-  std::size_t max_calls_per_turn = 100'000;  // of one model answer; the rest is refused
+  std::size_t max_data_bytes =
+      8 * 1024 * 1024; // of the data of one result, as base64; more is left out, with a note
+  std::size_t max_calls_per_turn = 100'000; // of one model answer; the rest is refused
 
   std::shared_ptr<const prompt_head> head;       // never null
   std::shared_ptr<const prompt_head> grace_head; // never null: only finish_task, or no tools
   bound_tools tools;
   std::vector<tool_offer> offers; // tools that are known only once the agent runs; `tools` comes first
+  std::shared_ptr<profile_extensions>
+      extended; // this very profile with tools of its offers; null: made for each
   bool has_exclusive_tools = false;
   std::shared_ptr<const json_schema>
       input;                         // what `request` is checked against; null: an object with `request`
   std::string input_key = "request"; // the one property of the input schema, else "prompt"
   std::shared_ptr<const text_template> instruction; // null unless the system text uses what the caller gives
   std::map<std::string, std::string, std::less<>> instruction_values; // the other names that it may use
-  std::shared_ptr<const json_schema> output;                          // null: the answer is text
+  std::string appendix;                      // follows the instruction in the system text
+  std::shared_ptr<const json_schema> output; // null: the answer is text
   std::shared_ptr<const nlohmann::json> output_schema;
   std::shared_ptr<const policy> rules;           // null: all is allowed
   std::shared_ptr<const hooks> before_and_after; // null: no hooks

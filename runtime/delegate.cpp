@@ -57,6 +57,8 @@ agent_profile_ptr with_instruction(const agent_profile& profile, std::string sys
   auto grace = std::make_shared<prompt_head>(*profile.grace_head);
   head->system = system;
   grace->system = std::move(system);
+  changed->extended = nullptr;
+  system += profile.appendix;
   changed->head = std::move(head);
   changed->grace_head = std::move(grace);
   return changed;
@@ -113,9 +115,15 @@ result<child_order> order_spawn(const agent_profile& parent, const json& argumen
   };
   if (has(allowed.taken_names) || has(running))
     return error{errc::name_clash, "The name '" + name + "' is taken by another agent; choose a new one."};
-  if (!strings(arguments, "skill_names").empty())
-    return error{errc::unknown_skill,
-                 "There is no skill '" + strings(arguments, "skill_names").front() + "'."};
+  skill_map skills;
+  for (const auto& wanted : strings(arguments, "skill_names")) {
+    auto skill = allowed.skills.find(wanted);
+    if (skill == allowed.skills.end())
+      return error{errc::unknown_skill,
+                   "There is no skill '" + wanted +
+                       "'. Skills that a spawned agent can have: " + names_of(allowed.skills) + "."};
+    skills.insert(*skill);
+  }
   auto tools = choose_tools(allowed, arguments);
   if (!tools)
     return std::move(tools).failure();
@@ -127,7 +135,7 @@ result<child_order> order_spawn(const agent_profile& parent, const json& argumen
                  "There is no model '" + model_id + "'. Models: " + names_of(allowed.models) + "."};
   auto context = arguments.value("context", json{});
   return child_order{
-      build_spawned(parent, name, model_id, *tools),
+      build_spawned(parent, name, model_id, *tools, skills),
       text_request(prompt_text::spawned_request(arguments.at("goal").get<std::string>(),
                                                 context.is_string() ? context.get<std::string>() : ""))};
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/runtime/internal/prompt_text.hpp>
+#include <troupe/runtime/internal/spawn_tool.hpp>
 #include <troupe/runtime/profile_builder.hpp>
 #include <troupe/runtime/tool_names.hpp>
 
@@ -25,17 +26,6 @@ constexpr std::chrono::milliseconds remote_timeout = std::chrono::minutes{30};
 template <std::size_t N>
 bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-json object_schema(json properties, json required) {
-  return {{"type", "object"},
-          {"properties", std::move(properties)},
-          {"required", std::move(required)},
-          {"additionalProperties", false}};
-}
-
-json text_property(std::string_view description) {
-  return {{"type", "string"}, {"description", description}};
 }
 
 std::vector<std::string> keys(const std::map<std::string, std::string>& map) {
@@ -65,6 +55,11 @@ class profile_draft {
     return nullptr;
   }
 
+  // Where somebody has compiled the schema, that is used.
+  std::shared_ptr<const json_schema> schema_of(const tool_definition& tool) {
+    return tool.compiled ? tool.compiled : compile(tool.parameters, "tool '" + tool.name + "'");
+  }
+
   // A function whose schema has been compiled.
   void add(const bound_tool& tool) {
     profile.has_exclusive_tools |= tool.function->annotations.exclusive;
@@ -73,21 +68,30 @@ class profile_draft {
   }
 
   void add(tool_route route, std::string name, std::string description, json parameters,
-           tool_ptr function = nullptr, agent_profile_ptr child = nullptr) {
+           agent_profile_ptr child = nullptr) {
     if (profile.tools.contains(name))
       return fail(errc::name_clash, "two tools are named '" + name + "'.");
-    bound_tool bound{route, std::move(function), compile(parameters, "tool '" + name + "'"),
-                     std::move(child)};
-    profile.has_exclusive_tools |= bound.function != nullptr && bound.function->annotations.exclusive;
+    bound_tool bound{route, nullptr, compile(parameters, "tool '" + name + "'"), std::move(child)};
     profile.tools.emplace(name, std::move(bound));
     declarations_.push_back({std::move(name), std::move(description), std::move(parameters)});
   }
 
   void add_function(const tool_ptr& tool) {
-    add(tool_route::function, tool->name, tool->description, tool->parameters, tool);
+    if (profile.tools.contains(tool->name))
+      return fail(errc::name_clash, "two tools are named '" + tool->name + "'.");
+    if (auto schema = schema_of(*tool))
+      add(bound_tool{tool_route::function, tool, std::move(schema), nullptr});
+  }
+
+  // Instructions that the agent loads when it needs them.
+  void add_skills(const skill_map& skills) {
+    for (const auto& tool : skill_tools(skills))
+      add_function(tool);
+    profile.appendix = skills_prompt(skills);
   }
 
   agent_profile_ptr finish(std::string system) {
+    system += profile.appendix;
     auto head = std::make_shared<prompt_head>();
     head->system = system;
     head->tools = declarations_;
@@ -190,7 +194,7 @@ class root_builder {
     };
     for (const auto& ref : refs) {
       if (ref.tool()) {
-        if (ref.tool()->run == nullptr)
+        if (ref.tool()->run == nullptr && ref.tool()->start == nullptr)
           draft_.fail(errc::bad_definition, who + "tool '" + ref.tool()->name + "' has no function.");
         take(ref.tool());
         continue;
@@ -214,6 +218,31 @@ class root_builder {
     return found;
   }
 
+  skill_map find_skills(profile_draft& draft, const std::vector<std::string>& names, const std::string& who) {
+    skill_map found;
+    std::vector<std::string> known;
+    for (const auto& [name, unused] : environment_.skills)
+      known.push_back(name);
+    for (const auto& name : names) {
+      if (auto skill = environment_.skills.find(name); skill != environment_.skills.end())
+        found.insert(*skill);
+      else
+        draft.fail(errc::unknown_skill, who + "there is no skill '" + name + "'." +
+                                            did_you_mean(name, known) + " Skills: " + list_names(known) +
+                                            ".");
+    }
+    return found;
+  }
+
+  // Commands run in the runtime's one sandbox, which the root shares with the children that use it.
+  void add_sandbox(profile_draft& draft) {
+    if (environment_.sandbox == nullptr)
+      draft.fail(errc::bad_definition,
+                 "use_sandbox: no sandbox is configured; set sandbox.backend, or leave use_sandbox out.");
+    else if (!draft.profile.tools.contains(environment_.sandbox->name))
+      draft.add_function(environment_.sandbox);
+  }
+
   void collect_tools() {
     auto tools = spec_.tools;
     if (take_request_input(tools))
@@ -222,6 +251,10 @@ class root_builder {
       root_tools_.emplace(tool->name, tool);
       draft_.add_function(tool);
     }
+    if (spec_.use_sandbox)
+      add_sandbox(draft_);
+    root_skills_ = find_skills(draft_, spec_.skills, "");
+    draft_.add_skills(root_skills_);
   }
 
   void describe_root() {
@@ -259,7 +292,7 @@ class root_builder {
                     {"request"})
               : child.input_schema;
       auto description = profile->description;
-      draft_.add(tool_route::prebuilt, child.name, std::move(description), std::move(schema), nullptr,
+      draft_.add(tool_route::prebuilt, child.name, std::move(description), std::move(schema),
                  std::move(profile));
     }
   }
@@ -343,16 +376,17 @@ class root_builder {
     auto pool = root_tools_;
     for (const auto& tool : resolve(config.tools, environment_.tools, "spawn: "))
       pool.emplace(tool->name, tool);
+    if (environment_.sandbox != nullptr)
+      pool.emplace(environment_.sandbox->name, environment_.sandbox);
     std::erase_if(pool, [](const auto& entry) { return is_one_of(never_spawned, entry.first); });
     delegates_.may_spawn = true;
     for (const auto& [name, tool] : pool)
-      delegates_.pool.emplace(name,
-                              bound_tool{tool_route::function, tool,
-                                         draft_.compile(tool->parameters, "tool '" + name + "'"), nullptr});
+      delegates_.pool.emplace(name, bound_tool{tool_route::function, tool, draft_.schema_of(*tool), nullptr});
     std::vector<std::string> available;
     for (const auto& [name, tool] : delegates_.pool)
       available.push_back(name);
     delegates_.allowed_tools = available;
+    delegates_.allowed_names = config.allowed_tools;
     if (!config.allowed_tools.empty()) {
       auto selection = select_tools(config.allowed_tools, available);
       for (const auto& name : selection.unmatched)
@@ -363,36 +397,29 @@ class root_builder {
       delegates_.allowed_tools = std::move(selection.names);
     }
     delegates_.models = environment_.models;
+    choose_skills(config);
     draft_.add(tool_route::spawn, "spawn_subagent",
                "Makes a new agent for one focused job and gives its result. It works in its own context, "
                "knows only what "
                "you tell it, cannot ask you and cannot delegate. Call it several times in one turn to work "
                "in parallel.",
-               spawn_schema());
+               spawn_schema(delegates_));
     add_background_tools();
   }
 
-  json spawn_schema() const {
-    std::string models;
-    for (const auto& [id, description] : delegates_.models)
-      models += " " + id + (description.empty() ? "" : " (" + description + ")") + ";";
-    json names = {{"type", "array"}, {"items", {{"type", "string"}}}};
-    auto tools = names;
-    tools["description"] = "Tools that the agent gets; all of these when left out: " +
-                           list_names(delegates_.allowed_tools, delegates_.allowed_tools.size()) + ".";
-    names["description"] = "Skills that the agent gets.";
-    return object_schema(
-        {{"name", text_property("A new name for the agent: letters, digits and '_'.")},
-         {"goal", text_property("What the agent is to achieve, and the form of its answer.")},
-         {"context", text_property("What it needs to know besides.")},
-         {"tool_names", std::move(tools)},
-         {"skill_names", std::move(names)},
-         {"model", text_property("The model that it uses; yours when left out. Models:" + models)},
-         {"background",
-          {{"type", "boolean"},
-           {"description",
-            "True: the agent works on while you go on; you get its result later, by itself."}}}},
-        {"name", "goal"});
+  // The root's skills and those for spawned agents only, as far as they are allowed.
+  void choose_skills(const spawn_config& config) {
+    auto pool = root_skills_;
+    pool.merge(find_skills(draft_, config.skills, "spawn: "));
+    for (const auto& name : config.allowed_skills)
+      if (!pool.contains(name))
+        draft_.fail(errc::unknown_skill,
+                    "spawn: allowed_skills names '" + name + "', which is not among the skills.");
+    for (auto& [name, skill] : pool)
+      if (config.allowed_skills.empty() ||
+          std::find(config.allowed_skills.begin(), config.allowed_skills.end(), name) !=
+              config.allowed_skills.end())
+        delegates_.skills.emplace(name, skill);
   }
 
   void add_background_tools() {
@@ -422,13 +449,14 @@ class root_builder {
     p.description = !d.description.empty() ? d.description : prompt_text::description_from_goal(d.goal);
     if (d.goal.empty() && d.instruction.empty())
       child.fail(errc::bad_definition, "it needs a goal or an instruction.");
-    if (!d.skills.empty())
-      child.fail(errc::unknown_skill, "there is no skill '" + d.skills.front() + "'.");
     auto declared = d;
     if (declared.tools && take_request_input(*declared.tools))
       add_request_input(child);
     for (const auto& tool : child_tools(declared))
       child.add_function(tool);
+    if (d.use_sandbox)
+      add_sandbox(child);
+    child.add_skills(find_skills(child, d.skills, ""));
     add_schemas(child, d);
     if (child.fault()) {
       draft_.fail(child.fault()->code, child.fault()->message);
@@ -503,6 +531,7 @@ class root_builder {
   profile_draft draft_;
   delegation delegates_;
   std::map<std::string, tool_ptr> root_tools_;
+  skill_map root_skills_;
   std::vector<std::string> warnings_;
   std::vector<std::string> skipped_;
 };
@@ -514,7 +543,8 @@ result<built_root> build_root(const root_spec& spec, const build_environment& en
 }
 
 agent_profile_ptr build_spawned(const agent_profile& parent, const std::string& name,
-                                const std::string& model, const std::vector<bound_tool>& tools) {
+                                const std::string& model, const std::vector<bound_tool>& tools,
+                                const skill_map& skills) {
   profile_draft child{name};
   auto& p = child.profile;
   p.name = name;
@@ -527,6 +557,7 @@ agent_profile_ptr build_spawned(const agent_profile& parent, const std::string& 
   p.limits.max_output_tokens = parent.limits.max_output_tokens;
   for (const auto& tool : tools)
     child.add(tool);
+  child.add_skills(skills);
   return child.finish(prompt_text::spawned_instruction(name));
 }
 

@@ -25,6 +25,8 @@ struct root_spec {
   std::vector<tool_ref> tools{};
   std::vector<subagent_spec> subagents{};
   std::optional<spawn_config> spawn{};
+  std::vector<std::string> skills{};
+  bool use_sandbox = false;
   thinking_level thinking = thinking_level::automatic;
   std::optional<double> temperature{};
   nlohmann::json output_schema{};
@@ -45,6 +47,8 @@ struct build_environment {
   std::string today{};                         // for ${today} in instructions: "2026-11-30"
   std::map<std::string, tool_ptr> tools{};     // built in, from MCP servers, …
   std::map<std::string, std::string> models{}; // catalogue id → description
+  skill_map skills{};                          // that agents may have
+  tool_ptr sandbox{};                          // the tool `environment`; null: no sandbox is configured
   std::vector<std::shared_ptr<const agent_definition>>
       agents{};                                        // of the registry, reached through invoke_agent
   std::map<std::string, remote_model> remotes{};       // how the remote ones among them are reached, by name
@@ -63,7 +67,8 @@ struct built_root {
 
 // The profile of a child that is made up for one call; all names have been checked.
 [[nodiscard]] agent_profile_ptr build_spawned(const agent_profile& parent, const std::string& name,
-                                              const std::string& model, const std::vector<bound_tool>& tools);
+                                              const std::string& model, const std::vector<bound_tool>& tools,
+                                              const skill_map& skills);
 
 // Letters, digits and '_', not beginning with a digit, 1 to 64 characters.
 [[nodiscard]] bool valid_identifier(std::string_view name) noexcept;

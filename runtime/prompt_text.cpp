@@ -97,6 +97,15 @@ std::string summary_request() {
          "names, numbers and paths that will be needed, and what is still open. Write the summary only.";
 }
 
+std::string data_of(const std::string& tool, const call_id& call) {
+  return "Data that the tool " + tool + " gave (call " + call.str() + "):";
+}
+
+std::string data_left_out(std::size_t bytes, std::size_t limit) {
+  return "\n[" + std::to_string(bytes) + " bytes of data left out: at most " + std::to_string(limit) +
+         " are shown]";
+}
+
 std::string launched(const call_id& task, const std::string& name, const std::string& model, bool queued) {
   nlohmann::json j = {{"status", "running"}, {"name", name}, {"model", model}, {"task_id", task.str()}};
   if (queued)

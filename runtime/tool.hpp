@@ -24,6 +24,8 @@
 
 namespace troupe {
 
+class json_schema;
+
 // What the runtime may assume of a tool. A tool that is neither read-only nor idempotent runs at most once.
 struct tool_annotations {
   bool read_only = false;
@@ -47,7 +49,8 @@ struct tool_answer {
 };
 
 // What a call gives back. `state` are writes to the session's or agent's state, made with the result. With a
-// `question` it is no result yet: the user is asked, and the tool called again with tool_context::answer.
+// `question` it is no result yet: the user is asked, and the tool called again with tool_context::answer. When that has
+// no value the tool ends, and does not ask again.
 struct tool_result {
   std::string text{};
   std::optional<errc> failed{}; // set when the call failed; `text` then says why
@@ -84,8 +87,9 @@ struct tool_context {
   // The agent's state keys when the call began, `user:` and `app:` keys among them; null when there are none.
   std::shared_ptr<const std::map<std::string, nlohmann::json>> state;
   std::string traceparent{}; // of the call's span (W3C Trace Context), for what it sends on; empty: no traces
-  std::uint32_t hops = 0;    // how many agents of other programs stand above the run; what is sent on says one more
-  std::optional<tool_answer> answer{}; // to the question that this call asked before
+  std::uint32_t hops =
+      0; // how many agents of other programs stand above the run; what is sent on says one more
+  std::optional<tool_answer> answer{};                 // to the question that this call asked before
   std::function<void(std::string_view text)> progress; // shows what the tool does; empty in this version
 };
 
@@ -103,6 +107,7 @@ struct tool_definition {
   std::function<void(std::shared_ptr<const nlohmann::json> arguments, std::shared_ptr<tool_context> context,
                      std::function<void(tool_result)> done)>
       start{};
+  std::shared_ptr<const json_schema> compiled{}; // `parameters`, where somebody has compiled them; or null
 };
 using tool_ptr = std::shared_ptr<const tool_definition>;
 

@@ -70,6 +70,7 @@ class folder {
       return;
     call->result = tool_result_part{b.call, b.name, b.text, b.is_error};
     call->asking = false;
+    call->data = b.data;
     if (--state_.open == 0)
       close_turn();
   }
@@ -80,8 +81,10 @@ class folder {
   }
 
   void on(const question_body& b) {
-    if (auto* call = find_open(state_, b.question))
+    if (auto* call = find_open(state_, b.question)) {
       call->asking = true;
+      call->running = b.reason == "tool";
+    }
   }
 
   void on(const answer_body& b) {
@@ -178,9 +181,24 @@ class folder {
     for (auto& call : state_.calls)
       c.parts.push_back({std::move(*call.result), std::move(call.blob)});
     append(std::move(c));
+    append_data();
     state_.calls.clear();
     if (state_.phase == agent_phase::working)
       state_.phase = agent_phase::thinking;
+  }
+
+  // Images and the like are no part of a result for most models: they follow the results, and say whose they are.
+  void append_data() {
+    content c;
+    for (auto& call : state_.calls) {
+      if (call.data.empty())
+        continue;
+      c.parts.push_back({text_part{prompt_text::data_of(call.name, call.call)}, {}});
+      for (auto& d : call.data)
+        c.parts.push_back({std::move(d), {}});
+    }
+    if (!c.parts.empty())
+      append(std::move(c));
   }
 
   agent_state& state_;

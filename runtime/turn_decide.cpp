@@ -66,6 +66,8 @@ void decider::on(const input::tool_done& in) {
     return;
   for (const auto& [key, value] : in.result.state)
     emit(state_body{key, value, false});
+  if (in.result.question)
+    return ask_for_tool(*call, *in.result.question);
   resolve(*call, in.result, in.timing);
   after_results();
 }
@@ -103,6 +105,8 @@ void decider::on(const input::answer& in) {
     return;
   emit(answer_body{in.question, in.value, in.by});
   command(command::question_closed{in.question});
+  if (call->running)
+    return go_on(*call, {in.value});
   auto found = profile_.tools.find(call->name);
   if (found != profile_.tools.end() && found->second.route == tool_route::request_input) {
     resolve(*call, {in.value.is_string() ? in.value.get<std::string>() : dump_json(in.value), {}, {}});
@@ -124,6 +128,10 @@ void decider::on(const input::question_expired& in) {
   if (call == nullptr || !call->asking)
     return;
   command(command::question_closed{in.question});
+  if (call->running) {
+    emit(answer_body{in.question, nullptr, "timeout"});
+    return go_on(*call, {});
+  }
   resolve(*call,
           tool_result::failure(errc::timeout, "Nobody answered in time. Go on without the answer, or say "
                                               "what stands in the way."));

@@ -168,6 +168,24 @@ void decider::ask(const open_call& call, json schema, std::string message, std::
   command(command::ask{call.call});
 }
 
+void decider::ask_for_tool(const open_call& call, const tool_question& question) {
+  auto usable = json_schema::compile(question.schema);
+  if (!options_.answerable || !usable)
+    return go_on(call, {});
+  asked_.push_back(call.call);
+  emit(question_body{call.call, clean(question.message), question.schema, "tool"});
+  command(command::ask{call.call});
+}
+
+void decider::go_on(const open_call& call, tool_answer answer) {
+  auto checked = check(call);
+  if (checked && checked->tool->route == tool_route::function)
+    return command(command::call_tool{call.call, call.name, checked->tool->function,
+                                      std::move(checked->arguments), std::move(answer)});
+  if (!checked)
+    after_results();
+}
+
 void decider::carry_out(const open_call& call, const checked_call& checked) {
   switch (checked.tool->route) {
   case tool_route::function:
@@ -235,7 +253,7 @@ void decider::start_function(const open_call& call, const checked_call& checked)
   if (tool->annotations.exclusive)
     return; // start_exclusive takes it when it is alone
   if (repeatable(*tool))
-    command(command::call_tool{call.call, call.name, tool, checked.arguments});
+    command(command::call_tool{call.call, call.name, tool, checked.arguments, {}});
   else
     durable_.push_back(call.call);
 }
@@ -243,7 +261,8 @@ void decider::start_function(const open_call& call, const checked_call& checked)
 void decider::run_function(const open_call& call) {
   auto checked = check(call);
   if (checked && checked->tool->route == tool_route::function)
-    command(command::call_tool{call.call, call.name, checked->tool->function, std::move(checked->arguments)});
+    command(
+        command::call_tool{call.call, call.name, checked->tool->function, std::move(checked->arguments), {}});
 }
 
 bool decider::is_exclusive(const open_call& call) const {
@@ -293,6 +312,13 @@ void decider::resolve(const open_call& call, const tool_result& r, event_timing 
   body.text = cut_text(clean(r.text), profile_.max_result_bytes);
   body.is_error = r.failed.has_value();
   body.code = r.failed;
+  std::size_t data_bytes = 0;
+  for (const auto& d : r.data)
+    data_bytes += d.base64.size() + d.uri.size();
+  if (data_bytes <= profile_.max_data_bytes)
+    body.data = r.data;
+  else
+    body.text += prompt_text::data_left_out(data_bytes, profile_.max_data_bytes);
   emit(std::move(body), {}, timing);
   --open_;
   if (profile_.has_exclusive_tools)

@@ -45,7 +45,9 @@ struct open_call {
   std::string blob;
   bool asking = false;                    // a question about it is open
   bool answered = false;                  // its question was answered
+  bool running = false;                   // the question is its tool's own: the call goes on with the answer
   std::optional<tool_result_part> result; // set once
+  std::vector<data_part> data;            // that came with it
 
   friend bool operator==(const open_call&, const open_call&) = default;
 };
@@ -188,6 +190,7 @@ struct call_tool {
   std::string name;
   tool_ptr tool;
   nlohmann::json arguments;
+  std::optional<tool_answer> answer{}; // the call has asked before, and goes on with this
 };
 // Make what was decided so far durable, then feed input::durable with these calls.
 struct await_durability {

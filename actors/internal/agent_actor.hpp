@@ -1,5 +1,5 @@
 // The state and the rules of an agent; see agent.hpp. Its parts: the machine and hooks (agent.cpp), model calls and streamed
-// pieces (agent_models.cpp), tools (agent_tools.cpp).
+// pieces (agent_models.cpp), tools (agent_tools.cpp), tools that come from sources (agent_offers.cpp).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -27,6 +27,7 @@ class agent final : public agent_handle::base {
     if (start.restored)
       state_ = std::move(*start.restored);
     state_.number = start.number;
+    base_profile_ = profile_;
     set_handlers(this, [](const caf::down_msg&) {});
   }
 
@@ -40,6 +41,7 @@ class agent final : public agent_handle::base {
 
   void begin(const input::start& start);
   void take(const agent_input& in);
+  void take_input(const agent_input& in); // from outside
   void queue(agent_input in) { inbox_.push_back(std::move(in)); }
 
   void drain_inbox();
@@ -113,6 +115,17 @@ class agent final : public agent_handle::base {
   std::shared_ptr<agent_notes> notes();
   void stop_tools();
 
+  // -- tools of sources -------------------------------------------------------------------------------------------------
+
+  void use_profile(const agent_profile_ptr& profile);
+
+  // True when the model may be called; otherwise the sources are being asked, and the call follows.
+  bool tools_are_known();
+  void open_tools();
+  void take_tools(const tools_opened& opened);
+  void take_up();
+  void take_deferred();
+
   // -- hooks ------------------------------------------------------------------------------------------------------------
 
   [[nodiscard]] hook_context hook_place() const;
@@ -130,7 +143,7 @@ class agent final : public agent_handle::base {
   std::shared_ptr<run_budget> budget_;
   bool answerable_;
   bool resume_;
-  std::uint32_t hops_;
+  std::uint32_t hops_; // as in run_request
   agent_state state_;
   std::deque<agent_input> inbox_; // what the agent tells itself; empty between messages
 
@@ -153,8 +166,18 @@ class agent final : public agent_handle::base {
   std::uint32_t compacting_ = 0; // contents that the call under way sums up; 0: it is a turn
 
   std::shared_ptr<const std::map<std::string, nlohmann::json>> keys_;
-  std::map<call_id, std::shared_ptr<std::stop_source>> stops_; // tools that run off the scheduler
+  std::map<call_id, std::shared_ptr<std::stop_source>>
+      stops_; // tools that run off the scheduler, or have asked
   std::shared_ptr<agent_notes> notes_;
+
+  agent_profile_ptr base_profile_;        // profile_ before its sources were asked
+  std::unique_ptr<opened_offers> offers_; // null: none, or not asked yet
+  std::uint64_t opening_ = 0;
+  bool opens_ = false;            // the sources are being asked
+  bool tools_known_ = false;      // profile_ has what they gave
+  std::vector<std::string> told_; // warnings about sources, once each time they change
+  std::vector<std::shared_ptr<const agent_input>>
+      deferred_; // wait until an agent that is resumed knows its tools
 };
 
 } // namespace troupe::actors

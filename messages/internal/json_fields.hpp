@@ -144,6 +144,8 @@ void write_fields(Object& o, const tool_result_body& b) {
     o.yes("is_error");
   if (b.code)
     o.text("code", to_string(*b.code));
+  if (!b.data.empty())
+    o.objects("data", b.data, [](auto& inner, const data_part& d) { write_fields(inner, d); });
 }
 
 template <class Object>

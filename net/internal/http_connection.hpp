@@ -48,6 +48,7 @@ class http_connection final : public std::enable_shared_from_this<http_connectio
 
   [[nodiscard]] bool is_closed() const noexcept { return phase_ == phase::closed; }
   [[nodiscard]] http_host& host() noexcept { return host_; }
+  [[nodiscard]] const http_origin& origin() const noexcept { return *origin_; }
 
   std::size_t place = 0; // in the shard's list
 

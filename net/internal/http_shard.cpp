@@ -114,7 +114,10 @@ void http_shard::forget(http_connection& connection) {
   connections_.pop_back();
   --host.open;
   if (!closed_ && !host.waiting.empty())
-    boost::asio::post(context(), [self = shared_from_this(), &host] { self->serve_waiting(host); });
+    boost::asio::post(context(), [self = shared_from_this(), key = connection.origin().pool_key()] {
+      if (auto found = self->hosts_.find(key); found != self->hosts_.end())
+        self->serve_waiting(found->second);
+    });
 }
 
 void http_shard::serve_waiting(http_host& host) {
@@ -170,6 +173,9 @@ void http_shard::on_timer() {
     });
     waiting = waiting || !host.waiting.empty();
   }
+  // Nothing refers to a host without connections; requests to ever new ones leave none behind.
+  std::erase_if(hosts_,
+                [](const auto& entry) { return entry.second.open == 0 && entry.second.waiting.empty(); });
   timer_set_ = false;
   if (closed_)
     return;

@@ -98,6 +98,10 @@ class decider {
 
   void ask(const open_call& call, nlohmann::json schema, std::string message, std::string reason);
 
+  // The tool's own question: the call goes on with the answer, or without one.
+  void ask_for_tool(const open_call& call, const tool_question& question);
+  void go_on(const open_call& call, tool_answer answer);
+
   void carry_out(const open_call& call, const checked_call& checked);
 
   void start(const open_call& call, child_order order, bool background = false);

@@ -48,6 +48,10 @@ namespace troupe::prompt_text {
                                    bool queued);
 [[nodiscard]] std::string spawn_error(const std::string& name, const std::string& error);
 
+// What stands before the data of a tool's result, and in the result when there was too much.
+[[nodiscard]] std::string data_of(const std::string& tool, const call_id& call);
+[[nodiscard]] std::string data_left_out(std::size_t bytes, std::size_t limit);
+
 // The system text of an agent that was made up for one call.
 [[nodiscard]] std::string spawned_instruction(const std::string& name);
 [[nodiscard]] std::string spawned_request(const std::string& goal, const std::string& context);

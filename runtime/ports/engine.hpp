@@ -51,8 +51,8 @@ struct run_request {
   std::string user = "local";          // whose `user:` keys a new session has
   std::string app{};                   // likewise
   bool take_over = false;              // from another process that has the session open
+  std::uint32_t hops = 0;              // agents of other programs that stand above the run
   std::vector<given_answer> answers{}; // to questions of the run that is resumed
-  std::uint32_t hops = 0;              // from agent to agent before this run, where another agent asked for it
 };
 
 enum class task_status : std::uint8_t { queued, running, completed, failed, cancelled };

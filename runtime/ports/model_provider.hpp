@@ -52,10 +52,10 @@ struct model_request {
   // For providers that answer from rules rather than from a service (function_model, scenario).
   std::string agent;
   std::uint32_t turn = 0; // model calls of this agent before this one
-  // For providers behind which another agent works (A2A).
-  std::string session{};  // whose agents may share a conversation with that agent
-  std::string instance{}; // agent_id of the caller: the same after a restart
-  std::uint32_t hops = 0; // from agent to agent before this one
+  // For remote agents, which are called like models.
+  std::string session{};
+  std::string agent_instance{}; // agent_id
+  std::uint32_t hops = 0;       // as in run_request
 };
 
 enum class finish_reason : std::uint8_t { stop, tool_calls, length, filtered, other };

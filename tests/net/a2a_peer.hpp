@@ -122,7 +122,7 @@ inline std::shared_ptr<model_request> remote_request(std::string text) {
   request->contents.append(make_text(role::user, std::move(text)));
   request->stream = true;
   request->session = "s1";
-  request->instance = "s1/1";
+  request->agent_instance = "s1/1";
   return request;
 }
 

@@ -317,6 +317,31 @@ TEST_CASE("a long result is cut with a note, and one that is not UTF-8 is made s
   CHECK(r[1].text == "a\xEF\xBF\xBD");
 }
 
+TEST_CASE(
+    "data of results follow the turn's results, and say whose they are; too much is left out with a note") {
+  driver d{build(with_tools({make_tool("look")}))};
+  d.start();
+  auto calls = driver::of<command::call_tool>(
+      d.feed(input::model_done{answer({call_of("look"), call_of("look"), call_of("look")})}));
+  tool_result picture{"a picture", {}, {}, {{"image/png", "AAAA", {}}}};
+  tool_result film{"a film", {}, {}, {{"video/mp4", std::string(20'000'000, 'A'), {}}}};
+  d.feed(input::tool_done{calls[2].call, picture});
+  d.feed(input::tool_done{calls[1].call, film});
+  d.feed(input::tool_done{calls[0].call, {"nothing"}});
+  const auto& contents = d.state.conversation;
+  REQUIRE(contents.size() == 4); // request, calls, results, data
+  CHECK(contents[2]->role == role::tool);
+  CHECK(std::get<tool_result_part>(contents[2]->parts[1].value).text.find("20000000 bytes") !=
+        std::string::npos);
+  const auto& data = *contents[3];
+  CHECK(data.role == role::user);
+  REQUIRE(data.parts.size() == 2);
+  CHECK(std::get<text_part>(data.parts[0].value).text.find(calls[2].call.str()) != std::string::npos);
+  CHECK(std::get<data_part>(data.parts[1].value).base64 == "AAAA");
+  CHECK(nlohmann::json(d.log.at(d.log.size() - 3)).get<event>().as<tool_result_body>()->data ==
+        d.events<tool_result_body>().at(0).data);
+}
+
 TEST_CASE("the todo ledger is shown with each request and never stored in the conversation") {
   auto profile = build(with_tools({make_tool("todo")}));
   driver d{profile};

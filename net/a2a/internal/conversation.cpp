@@ -112,7 +112,7 @@ conversation read_conversation(const model_request& request) {
 
 std::string make_message_id(const model_request& request, const std::vector<part>& parts) {
   return "m-" +
-         content_hash_hex(request.instance + "\n" + std::to_string(request.turn) + "\n" + text_of(parts));
+         content_hash_hex(request.agent_instance + "\n" + std::to_string(request.turn) + "\n" + text_of(parts));
 }
 
 } // namespace troupe::net::a2a
