@@ -48,7 +48,10 @@ void call_exchange::begin() {
   else if (!said_.ids.task.empty())
     message_.references.push_back(said_.ids.task);
   message_.metadata = {{hops_extension, request_->hops + 1}};
-  answer_ = reassembly{context_, message_.task, {peer_->agent.max_answer_bytes}};
+  // A new task may be put into another context than the one that was asked for: the peer decides.
+  answer_ = reassembly{message_.task.empty() ? std::string{} : context_,
+                       message_.task,
+                       {peer_->agent.max_answer_bytes}};
   pause_ = peer_->agent.first_poll;
   peer_->find_route([self = shared_from_this()](const auto& found) { self->take_route(found); });
 }
@@ -229,7 +232,7 @@ void call_exchange::note_task() {
 void call_exchange::on_reply(reply_end end) {
   if (is_over())
     return;
-  if (!end.failed && end.status == 200) {
+  if (!end.failed && end.is_success()) {
     failures_ = 0;
     const bool goes_on = end.is_stream || take_reply(end.body);
     if (goes_on && !is_over())

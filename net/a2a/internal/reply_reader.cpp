@@ -24,7 +24,7 @@ class whole final : public reply_taker {
 void reply_reader::on_head(int status, const http_headers& headers) {
   end_.status = status;
   end_.wants = headers.find("www-authenticate");
-  end_.is_stream = status == 200 && headers.find("content-type").starts_with("text/event-stream");
+  end_.is_stream = end_.is_success() && headers.find("content-type").starts_with("text/event-stream");
 }
 
 void reply_reader::on_data(std::string_view bytes) {
@@ -35,7 +35,7 @@ void reply_reader::on_data(std::string_view bytes) {
       finish(http_error{http_error_kind::body_too_large, "An event of its stream is larger than allowed."});
     return;
   }
-  if (end_.status != 200) {
+  if (!end_.is_success()) {
     const auto room = max_error_body - std::min(end_.body.size(), max_error_body);
     end_.body.append(bytes.substr(0, room));
     return;

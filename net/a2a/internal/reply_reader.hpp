@@ -23,6 +23,8 @@ struct reply_end {
   std::string body{};
   std::string wants{}; // WWW-Authenticate
   std::optional<http_error> failed{};
+
+  [[nodiscard]] bool is_success() const noexcept { return status >= 200 && status < 300; }
 };
 
 // Called on the thread of the connection, one at a time.
