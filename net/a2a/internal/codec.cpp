@@ -109,14 +109,13 @@ json write_parts(const std::vector<part>& parts, dialect d) {
 json write_status(const task_status& s, dialect d) {
   json j = {{"state", state_name(s.state, d)}};
   if (s.message)
-    j[d == dialect::v03_rest ? "update" : "message"] = write(*s.message, d);
+    j["message"] = write(*s.message, d);
   put(j, "timestamp", s.timestamp);
   return j;
 }
 
 // The names of the kinds, in the order of stream_item.
-constexpr std::array<const char*, 4> wrappers_v1 = {"task", "message", "statusUpdate", "artifactUpdate"};
-constexpr std::array<const char*, 4> wrappers_rest = {"task", "msg", "statusUpdate", "artifactUpdate"};
+constexpr std::array<const char*, 4> wrappers = {"task", "message", "statusUpdate", "artifactUpdate"};
 constexpr std::array<const char*, 4> kinds_v03 = {"task", "message", "status-update", "artifact-update"};
 
 json write_bare(const status_update& u, dialect d) {
@@ -373,8 +372,7 @@ json write(const stream_item& item, dialect d) {
     bare["kind"] = kinds_v03[item.index()];
     return bare;
   }
-  const auto& names = d == dialect::v1 ? wrappers_v1 : wrappers_rest;
-  return {{names[item.index()], std::move(bare)}};
+  return {{wrappers[item.index()], std::move(bare)}};
 }
 
 result<message> read_message(const json& value) {
@@ -413,10 +411,12 @@ std::optional<stream_item> read_item(const json& value) {
         return item_of_kind(i, value);
     return std::nullopt;
   }
-  for (const auto& names : {wrappers_v1, wrappers_rest})
-    for (std::size_t i = 0; i < names.size(); ++i)
-      if (const auto* inner = member(value, names[i]); inner != nullptr && inner->is_object())
-        return item_of_kind(i, *inner);
+  for (std::size_t i = 0; i < wrappers.size(); ++i)
+    if (const auto* inner = member(value, wrappers[i]); inner != nullptr && inner->is_object())
+      return item_of_kind(i, *inner);
+  // The name of the field in the definition of 0.3.
+  if (const auto* inner = member(value, "msg"); inner != nullptr && inner->is_object())
+    return message_of(*inner);
   // A bare value without a kind: answers of GetTask and CancelTask.
   if (value.contains("id") && value.contains("status"))
     return read_task(value);
