@@ -40,7 +40,10 @@ class Executor {
       })));
       return bus.finished();
     }
-    if (!task)
+    // A following message begins with the task as it was.
+    if (task)
+      bus.publish(AgentEvent.task(task));
+    else
       bus.publish(AgentEvent.task(Task.fromJSON({
         id: taskId, contextId, status: { state: 'TASK_STATE_SUBMITTED', timestamp: new Date().toISOString() },
         history: [Message.toJSON(userMessage)], artifacts: [],

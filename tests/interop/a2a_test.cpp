@@ -155,7 +155,7 @@ TEST_CASE("the reference client gets along with our server in each version and b
                                                  .tools = {"request_input", tool_ptr{wait}}}));
   server srv{rt, std::move(options)};
   const auto ran = run_script(folder.path(), "a2a_client.cjs", {srv.url()});
-  CHECK_MESSAGE(ran.code == 0, ran.out + ran.err);
+  CHECK_MESSAGE(ran.code == 0, (ran.out + ran.err));
   std::istringstream lines(ran.out);
   int steps = 0;
   for (std::string line; std::getline(lines, line);)

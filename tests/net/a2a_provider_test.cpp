@@ -136,6 +136,22 @@ TEST_CASE("a question of the agent is asked, and its answer goes into the same t
   CHECK(sent["parts"][0]["text"] == "blue");
 }
 
+TEST_CASE("a task that asks from its first word on is a question, also when it asks anew") {
+  a2a_fixture f([](const seen_request& r) {
+    const bool again = message_of(r).contains("taskId");
+    return rpc_stream(r, {{{"task", task_item("INPUT_REQUIRED", "", again ? "And which size?" : "Which?")}}},
+                      scripted_reply::then::keep);
+  });
+  const auto request = remote_request("Paint.");
+  const auto asked = f.call(request);
+  REQUIRE(asked.response);
+  const auto more = f.call(after(*request, asked, tool_answer("blue")));
+  REQUIRE(more.response);
+  const auto* call = std::get_if<tool_call_part>(&more.response->parts.back().value);
+  REQUIRE(call != nullptr);
+  CHECK(call->arguments.find("And which size?") != std::string::npos);
+}
+
 TEST_CASE("a demand for authentication is a question that says so") {
   a2a_fixture f(
       [](const seen_request& r) { return rpc_stream(r, {state_item("AUTH_REQUIRED", "Log in at x.")}); });

@@ -158,11 +158,11 @@ TEST_CASE("faults have one meaning, whatever was being done") {
     peer_code code;
     errc meaning;
   };
-  for (const auto& [code, meaning] :
-       {row{peer_code::task_not_found, errc::not_found}, row{peer_code::version_not_supported, errc::protocol},
-        row{peer_code::invalid_params, errc::model_bad_request},
-        row{peer_code::internal_error, errc::model_unavailable},
-        row{peer_code::unsupported_operation, errc::model_bad_request}}) {
+  for (const auto& [code, meaning] : {row{peer_code::task_not_found, errc::not_found},
+                                      row{peer_code::version_not_supported, errc::protocol},
+                                      row{peer_code::invalid_params, errc::model_bad_request},
+                                      row{peer_code::internal_error, errc::model_unavailable},
+                                      row{peer_code::unsupported_operation, errc::model_bad_request}}) {
     fault f;
     f.status = 200;
     f.code = static_cast<std::int32_t>(code);

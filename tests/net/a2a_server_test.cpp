@@ -203,6 +203,17 @@ TEST_CASE("a question waits for a message with the id of the task") {
   CHECK(s.web.engine.runs() == 1);
 }
 
+TEST_CASE("a stream that begins when a question is open already ends with it") {
+  a2a_server s;
+  const auto id = s.begin_task();
+  s.push(0, question_body{call_id{"c0-0-0"}, "Which colour?", {{"type", "string"}}, "agent"});
+  // The message comes again, as after a connection that was lost.
+  auto client = s.begin("SendStreamingMessage", {{"message", a2a_server::message("go")}});
+  const auto events = events_of(client.read_all());
+  REQUIRE(events.size() == 1);
+  CHECK(events[0]["result"]["task"]["status"]["state"] == "TASK_STATE_INPUT_REQUIRED");
+}
+
 TEST_CASE("a question of policy takes yes and no") {
   a2a_server s;
   const auto id = s.begin_task();

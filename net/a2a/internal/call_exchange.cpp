@@ -49,9 +49,8 @@ void call_exchange::begin() {
     message_.references.push_back(said_.ids.task);
   message_.metadata = {{hops_extension, request_->hops + 1}};
   // A new task may be put into another context than the one that was asked for: the peer decides.
-  answer_ = reassembly{message_.task.empty() ? std::string{} : context_,
-                       message_.task,
-                       {peer_->agent.max_answer_bytes}};
+  answer_ = reassembly{
+      message_.task.empty() ? std::string{} : context_, message_.task, {peer_->agent.max_answer_bytes}};
   pause_ = peer_->agent.first_poll;
   peer_->find_route([self = shared_from_this()](const auto& found) { self->take_route(found); });
 }
@@ -206,11 +205,12 @@ void call_exchange::take_item(const stream_item& item) {
   first_item_ = false;
 }
 
-// A stream that answers a question may begin with the task as it was before.
+// A stream that follows an answer may begin with the task as it was before, still asking the same.
 bool call_exchange::decides(const stream_item& item) const {
   if (is_terminal(answer_.state()))
     return true;
-  const bool is_old = first_item_ && is_stream(running_) && std::holds_alternative<task>(item);
+  const bool is_old = first_item_ && is_stream(running_) && std::holds_alternative<task>(item) &&
+                      is_interrupted(said_.ids.state) && said_.question.ends_with(answer_.status_text());
   return is_interrupted(answer_.state()) && !is_old;
 }
 

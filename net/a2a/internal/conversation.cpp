@@ -102,6 +102,7 @@ conversation read_conversation(const model_request& request) {
   out.is_new = !answer.has_value();
   out.hints_only = answer && answer->question.empty();
   out.earlier = answer ? answer->text : std::string{};
+  out.question = answer ? answer->question : std::string{};
   std::string text;
   for (auto i = answer ? answer->at + 1 : 0; i < request.contents.size(); ++i)
     take_news(*request.contents[i], out, text, answer ? answer->question : std::string{});
@@ -111,8 +112,8 @@ conversation read_conversation(const model_request& request) {
 }
 
 std::string make_message_id(const model_request& request, const std::vector<part>& parts) {
-  return "m-" +
-         content_hash_hex(request.agent_instance + "\n" + std::to_string(request.turn) + "\n" + text_of(parts));
+  return "m-" + content_hash_hex(request.agent_instance + "\n" + std::to_string(request.turn) + "\n" +
+                                 text_of(parts));
 }
 
 } // namespace troupe::net::a2a

@@ -27,6 +27,7 @@ struct conversation {
   std::vector<part> news{};                // what goes into the message: one text, then data
   bool hints_only = false;                 // an answer stands; what is new are hints
   std::string earlier{};                   // the text of that answer
+  std::string question{};                  // that the peer asked last
   std::optional<std::string> unanswered{}; // the question of the peer that nobody could answer
   bool is_grace = false;                   // the agent has come to a limit and may ask for nothing more
 };

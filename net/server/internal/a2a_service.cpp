@@ -86,10 +86,10 @@ web_answer sent_answer(const a2a_form& form, const a2a_task& task, std::optional
   return a2a_answer(form, a2a::write(a2a::stream_item{task.snapshot(history)}, form.dialect));
 }
 
-web_answer stream_answer(const a2a_form& form, const std::shared_ptr<a2a_task>& task) {
+web_answer stream_answer(const a2a_form& form, const std::shared_ptr<a2a_task>& task, bool sent) {
   web_answer answer;
-  answer.stream = [form, task](const std::shared_ptr<io_gate>& gate) {
-    return std::make_shared<a2a_stream>(task, form, gate);
+  answer.stream = [form, task, sent](const std::shared_ptr<io_gate>& gate) {
+    return std::make_shared<a2a_stream>(task, form, gate, sent);
   };
   return answer;
 }
@@ -97,7 +97,7 @@ web_answer stream_answer(const a2a_form& form, const std::shared_ptr<a2a_task>& 
 void follow_up(api_site& site, const a2a_form& form, const a2a_request& request,
                const std::shared_ptr<a2a_task>& task, const web_reply& reply) {
   if (request.what == a2a_operation::stream)
-    return reply(stream_answer(form, task));
+    return reply(stream_answer(form, task, true));
   auto answer = [form, task, history = request.history] { return sent_answer(form, *task, history); };
   if (request.at_once)
     return reply(answer());
@@ -280,7 +280,7 @@ void carry_out(api_site& site, const served_agent& agent, const a2a_form& form, 
   if (a2a::is_terminal(task->state()))
     return reply(a2a_answer(form, a2a_refusal{peer_code::unsupported_operation,
                                               "The task has ended; GetTask gives what came of it."}));
-  reply(stream_answer(form, task));
+  reply(stream_answer(form, task, false));
 }
 
 void answer_read(api_site& site, const served_agent& agent, const a2a_form& form,

@@ -22,11 +22,12 @@ void a2a_stream::written() {
   say_next();
 }
 
-bool a2a_stream::ends(const a2a::stream_item& item) {
+bool a2a_stream::ends(const a2a::stream_item& item) const {
   if (const auto* update = std::get_if<a2a::status_update>(&item))
     return a2a::is_terminal(update->status.state) || a2a::is_interrupted(update->status.state);
   const auto* task = std::get_if<a2a::task>(&item);
-  return task != nullptr && a2a::is_terminal(task->status.state);
+  return task != nullptr &&
+         (a2a::is_terminal(task->status.state) || (sent_ && a2a::is_interrupted(task->status.state)));
 }
 
 void a2a_stream::say_next() {

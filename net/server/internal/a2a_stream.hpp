@@ -19,8 +19,9 @@ namespace troupe::net {
 
 class a2a_stream final : public stream_feed, public std::enable_shared_from_this<a2a_stream> {
  public:
-  a2a_stream(std::shared_ptr<a2a_task> task, a2a_form form, std::shared_ptr<io_gate> gate)
-      : task_(std::move(task)), form_(std::move(form)), gate_(std::move(gate)) {}
+  // `sent` tells that it answers a message: then a question that is open when it begins ends it as well.
+  a2a_stream(std::shared_ptr<a2a_task> task, a2a_form form, std::shared_ptr<io_gate> gate, bool sent)
+      : task_(std::move(task)), form_(std::move(form)), gate_(std::move(gate)), sent_(sent) {}
 
   void start(stream_sink& sink) override;
   void written() override;
@@ -29,11 +30,12 @@ class a2a_stream final : public stream_feed, public std::enable_shared_from_this
 
  private:
   void say_next();
-  [[nodiscard]] static bool ends(const a2a::stream_item& item);
+  [[nodiscard]] bool ends(const a2a::stream_item& item) const;
 
   const std::shared_ptr<a2a_task> task_;
   const a2a_form form_;
   const std::shared_ptr<io_gate> gate_;
+  const bool sent_;
   stream_sink* sink_ = nullptr; // null before the start and after the end
   std::deque<a2a::stream_item> waiting_;
   std::size_t from_ = 0;
