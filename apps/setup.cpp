@@ -148,6 +148,9 @@ result<setup> from_file(const std::string& path, const setup_options& options) {
   if (!s.token_file.empty() && fs::path{s.token_file}.is_relative())
     s.token_file = (folder / s.token_file).string();
   s.allow_hosts = loaded.value.server.allow_hosts;
+  s.a2a = loaded.value.server.a2a;
+  s.a2a_agents = loaded.value.server.a2a_agents;
+  s.public_url = loaded.value.server.public_url;
   s.runtime.idle_after = loaded.value.session.idle_after;
   s.runtime.max_resident = loaded.value.session.max_resident;
   if (auto kept = keep_sessions(s, options, stored_name(loaded.value.session.store, options.store, folder),

@@ -35,6 +35,9 @@ struct setup {
   std::string listen;                   // of the server; empty: what it does by default
   std::string token_file;               // likewise; empty: none
   std::vector<std::string> allow_hosts; // likewise
+  bool a2a = false;                     // likewise
+  std::vector<std::string> a2a_agents;  // likewise
+  std::string public_url;               // likewise
   std::vector<std::string> warnings;
   std::string config_file; // empty: none was read
 };

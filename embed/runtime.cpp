@@ -35,6 +35,9 @@ mcp_servers_options mcp_options(const runtime_options& options) {
   return {options.workspace, options.log, options.proxy_from_environment};
 }
 
+constexpr std::size_t secret_threads = 2;
+constexpr std::uint32_t secret_patience_ms = 1'000; // at the end; a command that still runs is left behind
+
 std::string today() {
   const std::chrono::year_month_day date{
       std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now())};
@@ -51,6 +54,20 @@ std::string provider_name(const std::string& protocol) {
   return protocol == "openai_responses" ? "openai" : protocol;
 }
 
+// What code declares must be there; of files one that is bad is left out.
+void check_remote(const remote_agent_spec& spec, const built_root& built) {
+  const auto& delegates = built.profile->delegates;
+  if (delegates != nullptr && delegates->agents.contains(spec.name) &&
+      delegates->agents.at(spec.name)->is_remote)
+    return;
+  std::string why =
+      "Remote agent '" + spec.name + "' cannot be used: its name is taken or is no name for an agent.";
+  for (const auto& skipped : built.skipped)
+    if (skipped.find("'" + spec.name + "'") != std::string::npos)
+      why = skipped;
+  throw config_error{{errc::bad_definition, std::move(why)}};
+}
+
 } // namespace
 
 runtime_core::runtime_core(runtime_options options)
@@ -58,6 +75,17 @@ runtime_core::runtime_core(runtime_options options)
       client_(value_or_throw(make_model_client(io_, client_options(options_)))),
       mcp_(io_, mcp_options(options_)), dispatcher_(std::make_unique<dispatcher>(options_.log)),
       engine_(actors::make_engine(engine_options(options_, plan_))) {
+  secrets_ = std::make_shared<worker_threads>(secret_threads);
+  remotes_ = std::make_unique<remote_agents>(
+      net::a2a_surroundings{client_.http, &io_, secrets_,
+                            [this](const std::string& text) { log(log_level::warning, text); }},
+      [this](actors::engine_model model) {
+        {
+          std::lock_guard lock{mutex_};
+          traced_.insert_or_assign(model.id, traced_model{"a2a", model.model});
+        }
+        engine_->add_model(std::move(model));
+      });
   add_tools();
   for (const auto& server : options_.mcp_servers)
     sources_.push_back(value_or_throw(mcp_.make(server)));
@@ -74,6 +102,7 @@ runtime_core::runtime_core(runtime_options options)
 
 runtime_core::~runtime_core() {
   telemetry_.reset();
+  secrets_->close(secret_patience_ms);
   engine_.reset();
 }
 
@@ -158,7 +187,8 @@ void runtime_core::add_model(const std::string& id, std::shared_ptr<model_provid
   traced_.insert_or_assign(id, std::move(traced));
 }
 
-build_environment runtime_core::environment(const std::vector<std::string>& reserved) {
+build_environment runtime_core::environment(const std::vector<std::string>& reserved,
+                                            const std::vector<remote_agent_spec>& remotes) {
   build_environment e;
   e.today = today();
   e.sources = sources_;
@@ -171,17 +201,25 @@ build_environment runtime_core::environment(const std::vector<std::string>& rese
     e.skills = skills_;
     e.sandbox = sandbox_ ? sandbox_->tool() : nullptr;
   }
-  if (options_.agents_folder.empty() && options_.user_agents_folder.empty())
-    return e;
+  if (!options_.agents_folder.empty() || !options_.user_agents_folder.empty() || !remotes.empty())
+    add_agents(e, reserved, remotes);
+  return e;
+}
+
+void runtime_core::add_agents(build_environment& e, const std::vector<std::string>& reserved,
+                              const std::vector<remote_agent_spec>& remotes) {
   registry_options folders;
   folders.project_folder = options_.agents_folder;
   folders.user_folder = options_.user_agents_folder;
   folders.reserved = reserved;
+  for (const auto& spec : remotes)
+    folders.code.push_back(to_definition(spec));
   registry agents{std::move(folders)};
   for (const auto& issue : agents.reload().issues)
     log(issue.is_error ? log_level::error : log_level::warning, to_string(issue));
   e.agents = agents.all();
-  return e;
+  if (!reserved.empty())
+    remotes_->connect(e, options_.remote_card_wait);
 }
 
 void runtime_core::add_agent(const agent& made) {
@@ -253,7 +291,9 @@ agent runtime::create_deep_agent(deep_agent spec) {
   std::vector<std::string> reserved{root.name};
   for (const auto& child : root.subagents)
     reserved.push_back(child.name);
-  auto built = value_or_throw(build_root(root, core_->environment(reserved)));
+  auto built = value_or_throw(build_root(root, core_->environment(reserved, spec.remote_agents)));
+  for (const auto& remote : spec.remote_agents)
+    check_remote(remote, built);
   agent made;
   made.core_ = core_;
   made.profile_ = std::move(built.profile);

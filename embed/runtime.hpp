@@ -55,10 +55,12 @@ struct runtime_options {
       fetch_private_hosts{};             // that fetch_url may reach though their addresses are not public
   std::filesystem::path agents_folder{}; // *.md files of agents for invoke_agent; empty: none
   std::filesystem::path user_agents_folder{}; // likewise, of the user
-  std::shared_ptr<session_store> store{};     // null: memory; see open_store
-  std::size_t threads = 0;                    // for agents; 0: one a core
-  std::size_t io_threads = 1;                 // for the network
-  std::size_t tool_threads = 0;               // for tools that may block; 0: two a core, at least four
+  // How long create_deep_agent waits for cards of remote agents, for their descriptions; 0: not at all.
+  std::chrono::milliseconds remote_card_wait{3'000};
+  std::shared_ptr<session_store> store{}; // null: memory; see open_store
+  std::size_t threads = 0;                // for agents; 0: one a core
+  std::size_t io_threads = 1;             // for the network
+  std::size_t tool_threads = 0;           // for tools that may block; 0: two a core, at least four
   std::chrono::milliseconds shutdown_timeout{5'000};
   shutdown_mode at_shutdown = shutdown_mode::cancel; // what the destructor does with what runs
   std::chrono::milliseconds idle_after{60'000};      // then a session without work gives its memory back
@@ -83,7 +85,8 @@ struct deep_agent {
   bool use_sandbox = false;                   // it may run commands
   std::vector<model_spec> available_models{}; // added to the runtime's
   std::vector<subagent_spec> subagents{};
-  std::optional<spawn_config> spawn{}; // absent: it makes up no agents
+  std::optional<spawn_config> spawn{};            // absent: it makes up no agents
+  std::vector<remote_agent_spec> remote_agents{}; // of other programs, reached through invoke_agent
   std::string description{};
   thinking_level thinking = thinking_level::automatic;
   std::optional<double> temperature{};

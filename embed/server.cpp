@@ -8,6 +8,7 @@
 #include <troupe/runtime/telemetry/prometheus_text.hpp>
 #include <troupe/web/assets.hpp>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -79,6 +80,17 @@ net::static_files page_of(const server_options& options) {
   return std::move(*files);
 }
 
+net::a2a_server_options offer_of(const server_options& options) {
+  for (const auto& name : options.a2a_agents)
+    if (std::none_of(options.agents.begin(), options.agents.end(),
+                     [&](const agent& a) { return a.profile().name == name; }))
+      refuse({errc::unknown_agent, "server.a2a names '" + name + "', which is no agent of this server."});
+  const auto& url = options.public_url;
+  if (!url.empty() && !url.starts_with("https://") && !url.starts_with("http://"))
+    refuse({errc::bad_config, "public_url must begin with https:// or http://."});
+  return {options.a2a_agents, url, options.max_hops};
+}
+
 } // namespace
 
 struct server::parts {
@@ -100,6 +112,8 @@ server::server(runtime& rt, server_options options) : parts_(std::make_unique<pa
   o.background = options.background;
   o.question_timeout = options.question_timeout;
   o.take_over = options.take_over;
+  if (options.a2a)
+    o.a2a = offer_of(options);
   o.metrics = std::move(options.metrics);
   if (!o.metrics)
     o.metrics = [core = std::weak_ptr<runtime_core>{rt.core_}, version = options.version] {

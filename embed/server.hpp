@@ -30,7 +30,11 @@ struct server_options {
   on_busy busy = on_busy::wait;
   on_background_result background = on_background_result::wake;
   std::chrono::milliseconds question_timeout = std::chrono::hours{24 * 7};
-  bool take_over = false;                 // sessions that another process has open
+  bool a2a = false;                      // agents of other programs may call them; docs/remote-agents.md
+  std::vector<std::string> a2a_agents{}; // which; empty: all of `agents`
+  std::string public_url{};   // that others reach the server by, for agent cards; empty: as they call it
+  std::uint32_t max_hops = 4; // from agent to agent, of a request that comes over A2A
+  bool take_over = false;     // sessions that another process has open
   std::filesystem::path web_root{};       // folder of a page; empty: the dashboard
   std::function<std::string()> metrics{}; // text for GET /metrics; empty: that of the runtime. Thread-safe
   std::string version{};                  // for /openapi.json

@@ -65,7 +65,8 @@ struct delegation {
 
 struct agent_profile {
   std::string name;
-  std::string kind; // "root", "prebuilt", "spawned", "registry"
+  std::string kind;       // "root", "prebuilt", "spawned", "registry"
+  bool is_remote = false; // its model is an agent of another program
   std::string description;
   std::string model; // catalogue id
   agent_mode mode = agent_mode::single_turn;

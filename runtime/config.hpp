@@ -61,6 +61,9 @@ struct server_config {
   std::string listen;                   // empty: 127.0.0.1:8787
   std::string token_file;               // relative to the config file; empty: none
   std::vector<std::string> allow_hosts; // names that the server is called by, besides its address
+  bool a2a = false;                     // agents of other programs may call the agent
+  std::vector<std::string> a2a_agents;  // which agents; empty: all
+  std::string public_url;               // that others reach the server by
 };
 
 struct config {

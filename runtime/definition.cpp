@@ -21,6 +21,24 @@ agent_definition to_definition(const subagent_spec& spec) {
   return d;
 }
 
+agent_definition to_definition(const remote_agent_spec& spec) {
+  agent_definition d;
+  d.name = spec.name;
+  d.kind = agent_kind::remote;
+  d.description = spec.description;
+  d.remote = {{"allow_private", spec.allow_private},
+              {"max_concurrency", spec.max_concurrency},
+              {"max_hops", spec.max_hops},
+              {"timeout_ms", spec.timeout.count()}};
+  if (!spec.card_url.empty())
+    d.remote["agent_card_url"] = spec.card_url;
+  if (!spec.card.is_null())
+    d.remote["agent_card_json"] = spec.card;
+  if (!spec.auth.is_null())
+    d.remote["auth"] = spec.auth;
+  return d;
+}
+
 std::string_view to_string(agent_kind kind) noexcept {
   switch (kind) {
   case agent_kind::remote:

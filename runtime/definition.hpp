@@ -121,7 +121,8 @@ struct agent_definition {
   agent_limits limits{};
   std::vector<mcp_server_spec> mcp_servers{}; // each instance of the agent starts its own
   browser_options browser{};                  // of kind browser
-  nlohmann::json remote{};                    // agent_card_url, agent_card_json, auth of a remote agent
+  // Of a remote agent: agent_card_url, agent_card_json, auth, allow_private, max_concurrency, max_hops, timeout_ms.
+  nlohmann::json remote{};
   definition_origin origin = definition_origin::code;
   std::string file{};
   std::string hash{}; // of the whole file, hex
@@ -144,6 +145,19 @@ struct subagent_spec {
   agent_limits limits{};
 };
 
+// An agent of another program, reached over A2A; docs/remote-agents.md.
+struct remote_agent_spec {
+  std::string name{};
+  std::string description{};  // besides that of its card
+  std::string card_url{};     // of its agent card; a bare origin means /.well-known/agent-card.json
+  nlohmann::json card{};      // the card itself, instead of a URL
+  nlohmann::json auth{};      // {"type": "http", "scheme": "Bearer", "token": "$TOKEN"}, as in agent files
+  bool allow_private = false; // its card may name addresses that are not public
+  std::uint32_t max_concurrency = 32;
+  std::uint32_t max_hops = 4; // from agent to agent
+  std::chrono::milliseconds timeout = std::chrono::minutes{30};
+};
+
 // What a root agent may give to the children that it makes up. Empty `allowed_*` allow all.
 struct spawn_config {
   bool enabled = true;
@@ -154,6 +168,7 @@ struct spawn_config {
 };
 
 [[nodiscard]] agent_definition to_definition(const subagent_spec& spec);
+[[nodiscard]] agent_definition to_definition(const remote_agent_spec& spec);
 
 // "local", "remote", "browser"; nothing for other words.
 [[nodiscard]] std::string_view to_string(agent_kind kind) noexcept;

@@ -82,11 +82,13 @@ result<policy> policy::compile(std::vector<policy_rule> rules, policy_decision f
 }
 
 policy_verdict policy::decide(std::string_view tool, std::string_view agent, const nlohmann::json& arguments,
-                              std::string_view delegate) const {
+                              std::string_view delegate, bool is_remote) const {
   std::string line; // made once, and only when a pattern asks
+  const auto remote = is_remote ? "remote:" + std::string{delegate} : std::string{};
   for (std::size_t i = 0; i < compiled_->rules.size(); ++i) {
     const auto& rule = compiled_->rules[i];
-    bool named = glob_match(rule.tool, tool) || (!delegate.empty() && glob_match(rule.tool, delegate));
+    bool named = glob_match(rule.tool, tool) || (!delegate.empty() && glob_match(rule.tool, delegate)) ||
+                 (is_remote && glob_match(rule.tool, remote));
     if (!named || !glob_match(rule.agent, agent) || !fits_arguments(rule, arguments))
       continue;
     if (const auto& pattern = compiled_->patterns[i]) {

@@ -28,7 +28,9 @@ enum class policy_decision : std::uint8_t { allow, deny, ask };
 
 // Matches when all its parts do. Globs: `*` and `?`.
 struct policy_rule {
-  std::string tool = "*";  // glob on the tool's name; for a delegation, on the child agent's name too
+  // Glob on the tool's name; for a delegation, on the child agent's name too, and for one to a remote agent on "remote:"
+  // and its name.
+  std::string tool = "*";
   std::string agent = "*"; // glob on the name of the agent that calls
   // Argument → glob on its text (JSON, when it is no text); all must fit.
   std::map<std::string, std::string> arguments{};
@@ -55,9 +57,11 @@ class policy {
   [[nodiscard]] static result<policy> compile(std::vector<policy_rule> rules,
                                               policy_decision fallback = policy_decision::allow);
 
-  // The first rule that matches decides. `delegate` is the name of the child agent when the call delegates.
+  // The first rule that matches decides. `delegate` is the name of the child agent when the call delegates, and
+  // `is_remote` tells that it is another program's.
   [[nodiscard]] policy_verdict decide(std::string_view tool, std::string_view agent,
-                                      const nlohmann::json& arguments, std::string_view delegate = {}) const;
+                                      const nlohmann::json& arguments, std::string_view delegate = {},
+                                      bool is_remote = false) const;
 
  private:
   struct compiled;

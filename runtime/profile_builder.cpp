@@ -22,6 +22,9 @@ constexpr std::array delegating_tools = {std::string_view{"invoke_agent"}, std::
 constexpr std::array never_spawned = {std::string_view{"request_input"}, std::string_view{"finish_task"},
                                       std::string_view{"todo"}};
 
+// Agents of others may work for long.
+constexpr std::chrono::milliseconds remote_timeout = std::chrono::minutes{30};
+
 template <std::size_t N>
 bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -322,9 +325,11 @@ class root_builder {
     std::string catalogue;
     for (const auto& definition : environment_.agents) {
       if (definition->kind == agent_kind::remote) {
-        warnings_.push_back("Agent '" + definition->name + "' is of kind " +
-                            std::string{to_string(definition->kind)} +
-                            ", which this runtime has no strategy for.");
+        if (auto remote = build_remote(*definition)) {
+          delegates_.taken_names.push_back(definition->name);
+          catalogue += "\n- " + definition->name + ": " + remote->description;
+          delegates_.agents.emplace(definition->name, std::move(remote));
+        }
         continue;
       }
       auto profile = build_child(*definition, "registry");
@@ -349,6 +354,39 @@ class root_builder {
              {"prompt", text_property("The complete task: context, question and the form of the answer. "
                                       "The agent sees nothing else.")}},
             {"agent_name", "prompt"}));
+  }
+
+  // A child whose model is the remote agent. It has nothing of the root's but its rules and hooks, and sees nothing but the
+  // request. Null when this runtime cannot reach it.
+  agent_profile_ptr build_remote(const agent_definition& d) {
+    const auto skip = [&](const std::string& why) -> agent_profile_ptr {
+      skipped_.push_back((d.file.empty() ? "" : d.file + ": ") + why);
+      return nullptr;
+    };
+    if (const auto broken = environment_.broken_remotes.find(d.name);
+        broken != environment_.broken_remotes.end())
+      return skip(broken->second);
+    const auto found = environment_.remotes.find(d.name);
+    if (found == environment_.remotes.end())
+      return skip("Agent '" + d.name + "' is remote, and this runtime reaches no remote agents.");
+    profile_draft child{d.name};
+    auto& p = child.profile;
+    p.name = d.name;
+    p.kind = "registry";
+    p.is_remote = true;
+    p.model = found->second.model;
+    p.description = prompt_text::remote_description(d.description, found->second.description);
+    p.limits = d.limits;
+    p.limits.timeout = std::chrono::milliseconds{d.remote.value("timeout_ms", remote_timeout.count())};
+    p.rules = spec_.rules;
+    p.before_and_after = spec_.before_and_after;
+    add_request_input(child);
+    agent_definition takes;
+    takes.input_schema = d.input_schema;
+    add_schemas(child, takes);
+    if (child.fault())
+      return skip(child.fault()->message);
+    return child.finish({});
   }
 
   void add_spawn() {

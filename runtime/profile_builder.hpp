@@ -38,6 +38,12 @@ struct root_spec {
   std::vector<mcp_server_spec> mcp_servers{}; // of its own: each instance starts them
 };
 
+// A remote agent that can be called.
+struct remote_model {
+  std::string model{};       // the id of the model behind which it works
+  std::string description{}; // of its card; may be empty
+};
+
 // What the names in a root_spec may mean.
 struct build_environment {
   std::string today{};                         // for ${today} in instructions: "2026-11-30"
@@ -51,6 +57,8 @@ struct build_environment {
   std::vector<std::shared_ptr<tool_source>> sources{}; // that all agents share: the configured MCP servers
   // Checks a server that an agent declares for itself, and gives what makes one for each instance. Empty: there are none.
   std::function<result<std::function<std::shared_ptr<tool_source>()>>(const mcp_server_spec&)> make_source{};
+  std::map<std::string, remote_model> remotes{};       // how the remote ones among them are reached, by name
+  std::map<std::string, std::string> broken_remotes{}; // those that cannot be used, and why
 };
 
 struct built_root {

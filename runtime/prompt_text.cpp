@@ -185,6 +185,18 @@ std::string instruction_from_goal(const std::string& name, const std::string& go
          "\nWork from the request that you get and answer with the result.";
 }
 
+std::string remote_description(const std::string& own, const std::string& card) {
+  constexpr std::size_t most = 1500; // of each
+  const auto safe = [](const std::string& text) {
+    return escape(cut_text(one_line(valid_utf8(text)), most));
+  };
+  auto text = safe(own);
+  if (!card.empty())
+    text += (text.empty() ? "" : " ") + std::string{"(It says of itself: "} + safe(card) + ")";
+  return "A remote agent, run by somebody else. " +
+         (text.empty() ? std::string{"It has no description."} : text);
+}
+
 std::string description_from_goal(const std::string& goal) {
   return "A subagent. Its goal: " + goal;
 }

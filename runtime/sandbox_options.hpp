@@ -32,7 +32,7 @@ struct sandbox_limits {
   std::size_t max_total_output_bytes = 64 * 1024 * 1024;        // then the command is ended
   std::uint64_t max_memory_bytes = std::uint64_t{2} << 30;      // of all its processes together
   std::uint64_t max_temporary_bytes = std::uint64_t{256} << 20; // in /tmp, which is gone afterwards
-  std::size_t max_processes = 256; // 0: no limit
+  std::size_t max_processes = 256;                              // 0: no limit
 };
 
 struct sandbox_options {

@@ -32,6 +32,7 @@ struct server_limits {
   std::size_t partial_bytes = 256 * 1024;          // of pieces that wait for a stream; beyond, they are lost
   std::size_t max_live_runs = 10'000;              // then 503
   std::size_t keep_ended_runs = 1000;
+  std::size_t max_a2a_tasks = 10'000; // that can be asked for; of those that ended the oldest go first
   std::size_t page_bytes = std::size_t{8} << 20; // of the events in an answer, but for the last
 };
 

@@ -137,7 +137,23 @@ policy_verdict decider::judge(const open_call& call, const checked_call& checked
     return {};
   const bool dispatch = checked.tool->route == tool_route::dispatch;
   auto also = dispatch ? checked.arguments.value("agent_name", std::string{}) : std::string{};
-  return profile_.rules->decide(call.name, profile_.name, checked.arguments, also);
+  const auto* child = dispatch ? remote_child(also) : nullptr;
+  auto verdict = profile_.rules->decide(call.name, profile_.name, checked.arguments, also, child != nullptr);
+  // What is about to leave this program is told in full.
+  if (verdict.decision == policy_decision::ask && child != nullptr)
+    verdict.message += (verdict.message.empty() ? "" : " ") + profile_.name +
+                       " wants to send this to the remote agent '" + also +
+                       "': " + checked.arguments.value("prompt", std::string{});
+  return verdict;
+}
+
+// The profile of the remote agent of this name; null when there is none.
+const agent_profile* decider::remote_child(const std::string& name) const {
+  if (profile_.delegates == nullptr)
+    return nullptr;
+  const auto found = profile_.delegates->agents.find(name);
+  return found != profile_.delegates->agents.end() && found->second->is_remote ? found->second.get()
+                                                                               : nullptr;
 }
 
 void decider::ask(const open_call& call, json schema, std::string message, std::string reason) {

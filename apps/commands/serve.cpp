@@ -27,6 +27,7 @@ struct serve_arguments {
   std::vector<std::string> allow_hosts;
   std::string web_root;
   std::string log_file;
+  bool a2a = false;
 };
 
 server_options options_of(const serve_arguments& a, const setup& prepared) {
@@ -39,6 +40,9 @@ server_options options_of(const serve_arguments& a, const setup& prepared) {
   o.background = prepared.background;
   o.question_timeout = prepared.question_timeout;
   o.web_root = a.web_root;
+  o.a2a = a.a2a || prepared.a2a;
+  o.a2a_agents = prepared.a2a_agents;
+  o.public_url = prepared.public_url;
   o.version = TROUPE_VERSION;
   return o;
 }
@@ -90,6 +94,7 @@ void add_serve(CLI::App& app, action& chosen, interrupt& signals) {
                    "Name that the server is called by, besides its address (may be given several times)")
       ->allow_extra_args(false);
   command->add_option("--web-root", a.web_root, "Folder of a page to serve at / in place of the dashboard");
+  command->add_flag("--a2a", a.a2a, "Let agents of other programs call the agent, over A2A");
   command->add_option("--log", a.log_file, "File for the log, as lines of JSON");
   command->footer(
       "The API is described at /openapi.json. SIGTERM or Ctrl-C drains: new work is refused, runs have a\n"

@@ -7,12 +7,14 @@
 #include <troupe/embed/internal/dispatcher.hpp>
 #include <troupe/embed/internal/mcp_servers.hpp>
 #include <troupe/embed/internal/model_client.hpp>
+#include <troupe/embed/internal/remote_agents.hpp>
 #include <troupe/embed/internal/runtime_telemetry.hpp>
 #include <troupe/embed/runtime.hpp>
 #include <troupe/net/io_pool.hpp>
 #include <troupe/net/sandbox/sandbox.hpp>
 #include <troupe/runtime/profile_builder.hpp>
 #include <troupe/runtime/registry.hpp>
+#include <troupe/runtime/worker_threads.hpp>
 
 #include <functional>
 #include <map>
@@ -33,7 +35,10 @@ class runtime_core {
   void add_model(const model_spec& spec);
   void add_model(const std::string& id, std::shared_ptr<model_provider> provider, std::string description,
                  const model_spec& limits);
-  [[nodiscard]] build_environment environment(const std::vector<std::string>& reserved);
+  // `remotes` are those of code; remote agents are connected unless nothing is reserved: then only tools and models are
+  // wanted.
+  [[nodiscard]] build_environment environment(const std::vector<std::string>& reserved,
+                                              const std::vector<remote_agent_spec>& remotes = {});
   [[nodiscard]] std::map<std::string, std::string> models();
   [[nodiscard]] std::vector<std::shared_ptr<tool_source>> sources() const { return sources_; }
 
@@ -62,6 +67,8 @@ class runtime_core {
  private:
   void add_tools();
   void add_tool(tool_ptr tool);
+  void add_agents(build_environment& e, const std::vector<std::string>& reserved,
+                  const std::vector<remote_agent_spec>& remotes);
   void begin_telemetry(telemetry_plan plan);
   [[nodiscard]] traced_model traced(const std::string& id);
 
@@ -82,6 +89,8 @@ class runtime_core {
   std::vector<std::shared_ptr<tool_source>> sources_; // of the configured MCP servers
   std::unique_ptr<dispatcher> dispatcher_;
   std::unique_ptr<actors::actor_engine> engine_;
+  std::shared_ptr<worker_threads> secrets_; // on which secrets of remote agents are looked up
+  std::unique_ptr<remote_agents> remotes_;
   std::unique_ptr<runtime_telemetry> telemetry_; // null: none
 };
 

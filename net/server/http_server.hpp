@@ -19,6 +19,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,14 @@ namespace troupe::net {
 struct served_agent {
   agent_profile_ptr profile; // never null
   run_limits limits{};
+};
+
+// How the server's agents are offered to agents of other programs, over A2A.
+struct a2a_server_options {
+  std::vector<std::string> agents{}; // names of those that are; empty: all
+  // What others reach the server by, "https://agents.example.com"; empty: what a request calls it.
+  std::string public_url{};
+  std::uint32_t max_hops = 4; // from agent to agent; a request that has come further is refused
 };
 
 struct http_server_options {
@@ -42,6 +51,7 @@ struct http_server_options {
   static_files files{};                                         // empty: no page
   std::function<std::string()> metrics{};                       // Prometheus text; empty: none. Thread-safe
   std::function<std::map<std::string, std::string>()> models{}; // id → description. Thread-safe
+  std::optional<a2a_server_options> a2a{};                      // absent: not at all
   std::string version{};
   std::size_t threads = 1;        // for the network
   std::size_t reader_threads = 2; // for what blocks in the store

@@ -31,6 +31,7 @@ struct web_head {
   std::string cookie{};
   std::string content_type{};
   std::string accept{};
+  std::string a2a_version{};
   std::string accept_encoding{};
   std::string if_none_match{};
   std::string last_event_id{};
@@ -40,6 +41,9 @@ struct web_head {
   std::string local_address{}; // the server's, of this connection
 };
 
+class io_gate;
+class stream_feed;
+
 struct web_answer {
   unsigned status = 200;
   std::string content_type = "application/json";
@@ -47,6 +51,8 @@ struct web_answer {
   std::vector<std::pair<std::string, std::string>> headers{}; // besides those that every answer has
   bool immutable = false;                                     // may be kept for a year
   bool revalidate = false; // may be kept, and is asked for again by its ETag
+  // Instead of a body: makes the stream of events that follows, on the thread of its connection, which `gate` leads to.
+  std::function<std::shared_ptr<stream_feed>(const std::shared_ptr<io_gate>& gate)> stream{};
 };
 
 // Takes the answer of one request: called once, on any thread. Never blocks.

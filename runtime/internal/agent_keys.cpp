@@ -16,6 +16,8 @@ namespace {
 constexpr std::uint32_t max_turns = 10'000;
 constexpr std::uint32_t max_minutes = 7 * 24 * 60;
 constexpr std::uint32_t max_tokens = 10'000'000;
+constexpr std::uint32_t max_concurrency = 65'536;
+constexpr std::uint32_t max_hops = 100;
 
 using key = yaml_key<agent_draft>;
 
@@ -79,11 +81,39 @@ void read_auth(yaml_reader& reader, const yaml_value& in, agent_draft& draft) {
     if (!in.node.find("token") && !in.node.find("value") &&
         !(in.node.find("username") && in.node.find("password")))
       reader.error(in, "http auth needs a token, a username and password, or a value.");
-  } else if (name != "google-credentials" && name != "oauth") {
-    reader.error(in, "type: expected apiKey, http, google-credentials or oauth, found \"" +
-                         cut_text(name, 40) + "\".");
+  } else if (name == "oauth2" || name == "oauth") {
+    need_fields(reader, in, {"token_url", "client_id", "client_secret"});
+  } else if (name == "google-credentials" || name == "openIdConnect") {
+    reader.error(in, "the type " + name + " is not supported in this version; apiKey, http and oauth2 are.");
+  } else {
+    reader.error(in, "type: expected apiKey, http or oauth2, found \"" + cut_text(name, 40) + "\".");
   }
   draft.definition.remote["auth"] = to_json(in.node);
+}
+
+// A key of remote agents only, kept as it is in `remote`.
+void read_allow_private(yaml_reader& reader, const yaml_value& in, agent_draft& draft) {
+  bool value = false;
+  if (reader.read(in, value))
+    draft.definition.remote["allow_private"] = value;
+}
+
+void read_concurrency(yaml_reader& reader, const yaml_value& in, agent_draft& draft) {
+  std::uint32_t value = 0;
+  if (reader.read(in, value, 1, max_concurrency))
+    draft.definition.remote["max_concurrency"] = value;
+}
+
+void read_hops(yaml_reader& reader, const yaml_value& in, agent_draft& draft) {
+  std::uint32_t value = 0;
+  if (reader.read(in, value, 1, max_hops))
+    draft.definition.remote["max_hops"] = value;
+}
+
+void read_timeout(yaml_reader& reader, const yaml_value& in, agent_draft& draft) {
+  std::chrono::milliseconds value{};
+  if (reader.read(in, value, std::chrono::milliseconds{1}))
+    draft.definition.remote["timeout_ms"] = value.count();
 }
 
 void read_url(yaml_reader& reader, const yaml_value& in, agent_draft& draft) {
@@ -197,6 +227,10 @@ const key keys[] = {
     {"agent_card_url", "URL", "", "", read_url},
     {"agent_card_json", "JSON", "", "", read_card},
     {"auth", "map", "", "", read_auth},
+    {"allow_private", "bool", "false", "", read_allow_private},
+    {"max_concurrency", "number", "32", "", read_concurrency},
+    {"max_hops", "number", "4", "", read_hops},
+    {"timeout", "duration", "30m", "", read_timeout},
 };
 
 void check_name(yaml_reader& reader, const yaml_value& in, const std::string& name) {
@@ -221,7 +255,10 @@ void check_local(yaml_reader& reader, const yaml_value& in, agent_draft& draft,
                  const std::vector<std::string>& delegating_tools) {
   auto& d = draft.definition;
   if (!d.remote.is_null())
-    reader.doubt(in, "agent_card_url, agent_card_json and auth belong to agents of kind remote.");
+    reader.doubt(
+        in,
+        "agent_card_url, agent_card_json, auth, allow_private, max_concurrency, max_hops and timeout belong "
+        "to agents of kind remote.");
   if (draft.has_browser && d.kind != agent_kind::browser)
     reader.doubt({in.node, "browser", in.line}, "only an agent of kind browser has this key.");
   if (d.description.empty() && d.goal.empty())

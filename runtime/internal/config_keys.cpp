@@ -450,6 +450,14 @@ const yaml_key<telemetry_config> telemetry_keys[] = {
      plain<&telemetry_config::events_file>},
 };
 
+void read_a2a(yaml_reader& reader, const yaml_value& in, server_config& out) {
+  if (!in.node.is_sequence()) {
+    reader.read(in, out.a2a);
+    return;
+  }
+  out.a2a = reader.read(in, out.a2a_agents);
+}
+
 const yaml_key<server_config> server_keys[] = {
     {"listen", "text", "127.0.0.1:8787",
      "Address and port; others than those of this machine alone need `token_file`.",
@@ -458,6 +466,10 @@ const yaml_key<server_config> server_keys[] = {
      plain<&server_config::token_file>},
     {"allow_hosts", "list of texts", "none", "Names that the server is called by, besides its address.",
      plain<&server_config::allow_hosts>},
+    {"a2a", "bool or list of names", "false",
+     "Agents that other programs may call over A2A; `true` offers all.", read_a2a},
+    {"public_url", "URL", "what a request calls it", "What others reach the server by, for agent cards.",
+     plain<&server_config::public_url>},
 };
 
 template <auto Member>

@@ -93,6 +93,7 @@ class decider {
 
   std::string unknown_tool_text(const std::string& name) const;
 
+  [[nodiscard]] const agent_profile* remote_child(const std::string& name) const;
   policy_verdict judge(const open_call& call, const checked_call& checked) const;
 
   void ask(const open_call& call, nlohmann::json schema, std::string message, std::string reason);

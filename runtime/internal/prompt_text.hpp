@@ -61,5 +61,7 @@ namespace troupe::prompt_text {
 // The default instruction and description that a goal gives.
 [[nodiscard]] std::string instruction_from_goal(const std::string& name, const std::string& goal);
 [[nodiscard]] std::string description_from_goal(const std::string& goal);
+// What the definition of a remote agent and its card say of it, as one bounded line, escaped.
+[[nodiscard]] std::string remote_description(const std::string& own, const std::string& card);
 
 } // namespace troupe::prompt_text

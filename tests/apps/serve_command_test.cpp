@@ -62,6 +62,19 @@ TEST_CASE("serve answers, and a signal ends it with 0") {
   CHECK(f.read("events.jsonl").find("\"agent_ended\"") != std::string::npos);
 }
 
+TEST_CASE("with --a2a other programs find the agent's card and call it") {
+  temporary_folder f;
+  program p{f.path(), serve({"--listen", "127.0.0.1:0", "--store", "memory", "--a2a"})};
+  const auto port = served_port(f);
+  CHECK(ask(port, "GET /.well-known/agent-card.json").find("/a2a/troupe\"") != std::string::npos);
+  const auto answer =
+      ask(port, "POST /a2a/troupe",
+          R"({"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m",)"
+          R"("role":"ROLE_USER","parts":[{"text":"hello"}]}}})");
+  CHECK(answer.find("TASK_STATE_COMPLETED") != std::string::npos);
+  CHECK(answer.find("embedded scenario model") != std::string::npos);
+}
+
 TEST_CASE("the configuration says where to listen and who may call") {
   temporary_folder f;
   f.write("token.txt", "0123456789abcdef\n");

@@ -166,6 +166,20 @@ TEST_CASE("remote agents are read, several in a file") {
   CHECK(loaded.definitions[1].remote["agent_card_json"]["name"] == "two");
 }
 
+TEST_CASE("a remote agent has its own keys") {
+  auto loaded = parsed("---\nname: one\nagent_card_url: https://x/\nallow_private: true\nmax_concurrency: 3\n"
+                       "max_hops: 2\ntimeout: 90s\nauth: {type: oauth2, token_url: https://t/, client_id: i, "
+                       "client_secret: $S, scopes: [a, b]}\n---\n");
+  CHECK(join_issues(loaded.issues, false) == "");
+  REQUIRE(loaded.definitions.size() == 1);
+  const auto& remote = loaded.definitions[0].remote;
+  CHECK(remote["allow_private"] == true);
+  CHECK(remote["max_concurrency"] == 3);
+  CHECK(remote["max_hops"] == 2);
+  CHECK(remote["timeout_ms"] == 90'000);
+  CHECK(remote["auth"]["scopes"].size() == 2);
+}
+
 TEST_CASE("bad remote agents are refused") {
   struct row {
     const char* text;
@@ -179,6 +193,10 @@ TEST_CASE("bad remote agents are refused") {
         row{"---\nname: a\nagent_card_url: https://x\nauth: {type: magic}\n---\n", "found \"magic\""},
         row{"---\nname: a\nagent_card_url: https://x\nauth: {type: http, scheme: Basic, username: u}\n---\n",
             "needs a token"},
+        row{"---\nname: a\nagent_card_url: https://x\nauth: {type: google-credentials}\n---\n",
+            "not supported"},
+        row{"---\nname: a\nagent_card_url: https://x\nauth: {type: oauth2, token_url: https://t}\n---\n",
+            "\"client_id\" is missing"},
         row{"---\nname: a\nagent_card_url: https://x\nauth: {type: apiKey}\n---\n", "\"key\" is missing"}}) {
     const auto& tried = text;
     CAPTURE(tried);

@@ -54,6 +54,13 @@ TEST_CASE("a delegation is ruled by the name of the child too") {
   CHECK(p->decide("read_file", "root", {}, "").decision == allow);
 }
 
+TEST_CASE("remote agents can be ruled as such") {
+  auto p = policy::compile({rule("remote:friend", allow), rule("remote:*", deny)});
+  CHECK(p->decide("invoke_agent", "root", {}, "friend", true).decision == allow);
+  CHECK(p->decide("invoke_agent", "root", {}, "stranger", true).decision == deny);
+  CHECK(p->decide("invoke_agent", "root", {}, "stranger", false).decision == allow);
+}
+
 TEST_CASE("unsound rules are refused with their number") {
   auto bad = rule("*", deny);
   bad.arguments_pattern = "(";

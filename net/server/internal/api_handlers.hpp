@@ -26,6 +26,11 @@ void list_agents(api_site& site, const api_call& call, const web_reply& reply);
 void list_models(api_site& site, const api_call& call, const web_reply& reply);
 void snapshot(api_site& site, const api_call& call, const web_reply& reply);
 
+void a2a_first_card(api_site& site, const api_call& call, const web_reply& reply);
+void a2a_card(api_site& site, const api_call& call, const web_reply& reply);
+void a2a_rpc(api_site& site, const api_call& call, const web_reply& reply);
+void a2a_http(api_site& site, const api_call& call, const web_reply& reply);
+
 void login(api_site& site, const api_call& call, const web_reply& reply);
 void logout(api_site& site, const api_call& call, const web_reply& reply);
 void openapi(api_site& site, const api_call& call, const web_reply& reply);

@@ -21,14 +21,16 @@ std::vector<route_pattern> patterns() {
   return all;
 }
 
-// application/json, with any parameters.
+// application/json or application/a2a+json, with any parameters.
 bool is_json_type(std::string_view type) {
-  constexpr std::string_view wanted = "application/json";
   type = type.substr(0, type.find(';'));
   while (type.ends_with(' '))
     type.remove_suffix(1);
-  return std::equal(type.begin(), type.end(), wanted.begin(), wanted.end(),
-                    [](unsigned char a, char b) { return std::tolower(a) == b; });
+  const auto is = [type](std::string_view wanted) {
+    return std::equal(type.begin(), type.end(), wanted.begin(), wanted.end(),
+                      [](unsigned char a, char b) { return std::tolower(a) == b; });
+  };
+  return is("application/json") || is("application/a2a+json");
 }
 
 bool wants_events(const web_head& head) {
@@ -47,7 +49,7 @@ api_site::api_site(engine& engine, const http_server_options& given, io_pool& po
     : to(engine), options(given), timers(pool), readers(threads),
       runs(std::make_shared<run_table>(
           run_table_limits{given.limits.max_live_runs, given.limits.keep_ended_runs})),
-      boot(make_session_id().str().substr(2)),
+      a2a(std::make_shared<a2a_tasks>(given.limits.max_a2a_tasks)), boot(make_session_id().str().substr(2)),
       guard_(std::make_unique<access_guard>(given.token, given.allow_hosts)),
       rates_({given.limits.requests_per_second, given.limits.burst}), router_(patterns()) {
   sources_ = std::make_shared<const stream_sources>(
@@ -126,8 +128,10 @@ admission api_site::admit_file(const request_target& target, const web_head& hea
 
 void api_site::answer(admitted_request request, std::string body, web_reply reply) {
   const auto& route = api_routes()[request.route];
-  api_call call{std::move(request), nullptr};
-  if (!body.empty()) {
+  api_call call{std::move(request), nullptr, {}};
+  if (route.body == unread_body) {
+    call.text = std::move(body);
+  } else if (!body.empty()) {
     auto parsed = parse_json(body);
     if (!parsed)
       return reply(to_answer(parsed.failure()));

@@ -8,6 +8,7 @@
 
 #include <troupe/net/io_pool.hpp>
 #include <troupe/net/server/http_server.hpp>
+#include <troupe/net/server/internal/a2a_tasks.hpp>
 #include <troupe/net/server/internal/access_guard.hpp>
 #include <troupe/net/server/internal/login_table.hpp>
 #include <troupe/net/server/internal/rate_limiter.hpp>
@@ -35,12 +36,16 @@ class api_site;
 struct api_call {
   admitted_request request;
   nlohmann::json body;
+  std::string text{}; // the body as it came, where the route wants it so
 
   [[nodiscard]] const std::string& parameter(std::size_t i) const { return request.parameters.at(i); }
   [[nodiscard]] const std::string* query(std::string_view name) const {
     return request.target.parameter(name);
   }
 };
+
+// Name of the schema of a body that its handler reads itself.
+inline constexpr std::string_view unread_body = "a2a_request";
 
 using api_handler = void (*)(api_site& site, const api_call& call, const web_reply& reply);
 
@@ -80,6 +85,7 @@ class api_site final : public web_site, public std::enable_shared_from_this<api_
   io_pool& timers;
   worker_threads& readers;
   const std::shared_ptr<run_table> runs;
+  const std::shared_ptr<a2a_tasks> a2a;
   const std::string boot; // names this process in cursors
   login_table logins;
   std::atomic<bool> draining{false};

@@ -8,6 +8,7 @@ namespace troupe::net {
 const char* openapi_schemas() noexcept {
   return R"json({
 "nothing": {"type": "object"},
+"a2a_request": {"type": "object", "description": "As A2A has it."},
 "error": {"type": "object", "required": ["error"], "properties": {"error": {"type": "object",
   "required": ["code", "message"], "properties": {"code": {"type": "string"}, "message": {"type": "string"}}}}},
 "login": {"type": "object", "required": ["token"], "additionalProperties": false,

@@ -20,6 +20,7 @@ std::string make_id() {
 result<std::string> run_table::add(new_run run) {
   auto id = make_id();
   auto feed = run.feed;
+  auto follow = std::exchange(run.follow, nullptr);
   {
     std::lock_guard lock{mutex_};
     if (live_ >= limits_.max_live && !run.woken)
@@ -34,9 +35,12 @@ result<std::string> run_table::add(new_run run) {
   }
   // The callback is called for each batch of events: it looks for what it has not told yet only.
   auto told_begin = std::make_shared<std::atomic<bool>>(false);
-  feed->on_ready([weak = weak_from_this(), of = std::weak_ptr<run_feed>{feed}, id, told_begin] {
+  feed->on_ready([weak = weak_from_this(), of = std::weak_ptr<run_feed>{feed}, id, told_begin,
+                  follow = std::move(follow)] {
     auto table = weak.lock();
     auto source = of.lock();
+    if (source != nullptr && follow)
+      follow(*source);
     if (table == nullptr || source == nullptr)
       return;
     const bool has_ended = source->result().has_value();

@@ -56,6 +56,8 @@ class run_table : public std::enable_shared_from_this<run_table> {
     std::string prompt;
     std::shared_ptr<run_feed> feed;
     bool woken = false;
+    // Called, like the feed's own callback, whenever there is something new; empty: nobody reads the feed.
+    std::function<void(run_feed&)> follow{};
   };
   // Takes a run up and gives its id. Fails with busy when there are max_live; runs that background work has set in motion
   // are taken up all the same, since they go on anyway.

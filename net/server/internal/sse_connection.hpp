@@ -26,6 +26,7 @@ class sse_connection final : public server_client,
 
   void start(const answer_form& form);
   void write(stream_message message) override;
+  void finish() override { close_soon(); }
   void close_soon() override;
   void close_now() override;
 

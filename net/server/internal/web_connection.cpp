@@ -180,6 +180,7 @@ web_head web_connection::read_head() const {
   head.accept_encoding = text(http::field::accept_encoding);
   head.if_none_match = text(http::field::if_none_match);
   head.last_event_id = std::string{message["Last-Event-ID"]};
+  head.a2a_version = std::string{message["A2A-Version"]};
   head.has_body = parser_->chunked() || parser_->content_length().value_or(0) > 0;
   head.is_upgrade = beast::websocket::is_upgrade(message);
   head.peer = peer_;
@@ -277,6 +278,8 @@ void web_connection::refuse(web_answer answer) {
 }
 
 void web_connection::send(web_answer answer) {
+  if (answer.stream)
+    return begin_stream(answer);
   form_.keep_alive = form_.keep_alive && !close_after_;
   enter(phase::writing, core_->limits.write_time);
   out_head_ = answer_head(answer, form_);
@@ -313,6 +316,18 @@ void web_connection::drop_input() {
           return self->close_now();
         self->drop_input();
       });
+}
+
+// The answer to a request with a body that goes on as events.
+void web_connection::begin_stream(const web_answer& answer) {
+  if (core_->is_closing() || !core_->enter_stream())
+    return refuse(
+        to_answer(web_problem{503, "busy", "There are too many streams, or the server is about to end."}));
+  auto feed = answer.stream(gate_);
+  phase_ = phase::closed; // here; it goes on in its other form
+  deadline_.clear();
+  std::make_shared<sse_connection>(std::move(socket_), core_, gate_, std::move(place_), std::move(feed))
+      ->start(form_);
 }
 
 void web_connection::open_stream() {

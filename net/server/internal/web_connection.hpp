@@ -56,6 +56,7 @@ class web_connection final : public server_client, public std::enable_shared_fro
   void linger();
   void drop_input();
   void open_stream();
+  void begin_stream(const web_answer& answer);
   void on_deadline();
 
   void enter(phase next, std::chrono::milliseconds time);

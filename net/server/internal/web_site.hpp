@@ -40,6 +40,8 @@ class stream_sink {
   virtual ~stream_sink() = default;
   // Writes the message, then calls stream_feed::written; one at a time.
   virtual void write(stream_message message) = 0;
+  // There is nothing more to say. Not while a message is being written.
+  virtual void finish() = 0;
 };
 
 // What a stream says. All on the stream's thread. After stop() it calls its sink no more.

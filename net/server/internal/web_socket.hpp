@@ -30,6 +30,7 @@ class web_socket final : public server_client,
 
   void start(const boost::beast::http::request<boost::beast::http::string_body>& request);
   void write(stream_message message) override;
+  void finish() override { close_soon(); }
   void close_soon() override;
   void close_now() override;
 
