@@ -1,10 +1,12 @@
-// A server on the SDK of the newer revision, over stdio: what our client is tested with.
+// A server on the SDK of the newer revision: what our client is tested with. Over stdio, or with the argument `http` on a
+// port whose URL it prints.
 // SPDX-License-Identifier: Apache-2.0
-const { McpServer, inputRequired, acceptedContent } = require('@modelcontextprotocol/server');
+const http = require('node:http');
+const { McpServer, createMcpHandler, inputRequired, acceptedContent } = require('@modelcontextprotocol/server');
 const { serveStdio } = require('@modelcontextprotocol/server/stdio');
 const z = require('zod');
 
-serveStdio(({ era }) => {
+function make({ era }) {
   const server = new McpServer({ name: 'peer', version: '1.0.0' });
   server.registerTool('era', { description: 'Tells the revision.' }, async () => ({
     content: [{ type: 'text', text: era }],
@@ -47,4 +49,25 @@ serveStdio(({ era }) => {
     contents: [{ uri: uri.href, mimeType: 'text/plain', text: 'remember the milk' }],
   }));
   return server;
-});
+}
+
+function serveHttp() {
+  const handler = createMcpHandler(make);
+  const server = http.createServer(async (req, res) => {
+    const body = [];
+    for await (const piece of req) body.push(piece);
+    const request = new Request(`http://${req.headers.host}${req.url}`, {
+      method: req.method,
+      headers: req.headers,
+      body: body.length ? Buffer.concat(body) : undefined,
+    });
+    const response = await handler.fetch(request);
+    res.writeHead(response.status, Object.fromEntries(response.headers));
+    if (response.body) for await (const piece of response.body) res.write(piece);
+    res.end();
+  });
+  server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}/mcp`));
+}
+
+if (process.argv[2] === 'http') serveHttp();
+else serveStdio(make);

@@ -58,6 +58,31 @@ struct peer {
   }
 };
 
+// Waits until a server has written a word, and keeps its first line of output.
+class listening final : public process_events {
+ public:
+  explicit listening(std::string word) : word_(std::move(word)) {}
+  void on_output(std::string_view bytes) override { take(bytes); }
+  void on_errors(std::string_view bytes) override { take(bytes); }
+  void on_exit(process_end) override {
+    if (!std::exchange(told_, true))
+      ready.set_value({});
+  }
+  std::promise<std::string> ready; // what it has written until then
+
+ private:
+  void take(std::string_view bytes) {
+    text_ += bytes;
+    if (!told_ && text_.find(word_) != std::string::npos) {
+      told_ = true;
+      ready.set_value(text_);
+    }
+  }
+  const std::string word_;
+  std::string text_;
+  bool told_ = false;
+};
+
 bool offers(const std::vector<tool_ptr>& tools, const std::string& name) {
   return std::any_of(tools.begin(), tools.end(), [&](const tool_ptr& t) { return t->name == name; });
 }
@@ -123,29 +148,9 @@ TEST_CASE("the reference server answers each of its tools, over stdio and over H
   }
   SUBCASE("HTTP") {
     // It takes its port from the environment and tells nobody: one is found for it.
-    class listening final : public process_events {
-     public:
-      void on_output(std::string_view) override {}
-      void on_errors(std::string_view bytes) override {
-        text_ += bytes;
-        if (!told_ && text_.find("listening") != std::string::npos) {
-          told_ = true;
-          ready.set_value();
-        }
-      }
-      void on_exit(process_end) override {
-        if (!std::exchange(told_, true))
-          ready.set_value();
-      }
-      std::promise<void> ready;
-
-     private:
-      std::string text_;
-      bool told_ = false;
-    };
     const auto port =
         test_server{[](const seen_request&) { return scripted_reply{}; }}.port(); // free from now on
-    auto events = std::make_shared<listening>();
+    auto events = std::make_shared<listening>("listening");
     process_spec how;
     how.command = {"node", p.spec.args[0], "streamableHttp"};
     how.environment = {{"PATH=" + variable("PATH").value_or(""), "PORT=" + std::to_string(port)}};
@@ -198,6 +203,26 @@ TEST_CASE("a server on the SDK of the newer revision: structured results, questi
   peer p({TROUPE_INTEROP_FOLDER "/mcp_peer.cjs"});
   if (!has_node(p.folder.path()))
     return;
+  bool is_http = false;
+  std::unique_ptr<child_process> server;
+  SUBCASE("stdio") {}
+  SUBCASE("HTTP") {
+    is_http = true;
+    auto events = std::make_shared<listening>("/mcp\n");
+    process_spec how;
+    how.command = {"node", p.spec.args[0], "http"};
+    how.environment = {{"PATH=" + variable("PATH").value_or(""), "NODE_PATH=" TROUPE_NODE_MODULES}};
+    auto started = child_process::start(p.pool, how, events);
+    REQUIRE(started);
+    server = *std::move(started);
+    auto url = events->ready.get_future().get();
+    REQUIRE(url.starts_with("http://"));
+    url.pop_back();
+    p.spec.command.clear();
+    p.spec.args.clear();
+    p.spec.env.clear();
+    p.spec.url = url;
+  }
   const auto tools = p.open();
   CHECK(called(tools, "mcp_x_era").text == "modern");
   CHECK(called(tools, "mcp_x_weather", {{"city", "Bern"}}).text == R"({"city":"Bern","degrees":21})");
@@ -209,6 +234,8 @@ TEST_CASE("a server on the SDK of the newer revision: structured results, questi
   CHECK(called(tools, "mcp_x_list_resources").text.find("notes://1") != std::string::npos);
   CHECK(called(tools, "mcp_x_read_resource", {{"uri", "notes://1"}}).text.find("remember the milk") !=
         std::string::npos);
+  if (is_http)
+    return; // there each request has a server of its own
   CHECK(called(tools, "mcp_x_grow").text == "grown");
   CHECK(offers(opened_with(*p.source, "mcp_x_grown"), "mcp_x_grown"));
 }

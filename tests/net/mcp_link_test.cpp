@@ -86,7 +86,8 @@ const json echo_list = {{"tools", json::array({echo})}};
 struct call {
   std::shared_ptr<tool_context> context = std::make_shared<tool_context>();
   std::stop_source stop;
-  std::vector<tool_result> results;
+  std::shared_ptr<std::vector<tool_result>> kept = std::make_shared<std::vector<tool_result>>();
+  std::vector<tool_result>& results = *kept; // a call may be answered when the test has ended
 
   explicit call(const char* id = "c1") {
     context->session = session_id{"s"};
@@ -96,7 +97,7 @@ struct call {
   }
   void start(const tool_ptr& tool, json arguments = json::object()) {
     tool->start(std::make_shared<const json>(std::move(arguments)), context,
-                [this](tool_result r) { results.push_back(std::move(r)); });
+                [to = kept](tool_result r) { to->push_back(std::move(r)); });
   }
   // The runtime calls again with an answer, in a context of its own.
   void again(const tool_ptr& tool, std::optional<json> value) {
