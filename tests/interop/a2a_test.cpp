@@ -106,7 +106,7 @@ model_response rules(const model_request& request) {
         result = r->text;
   }
   if (prompt == "fail")
-    throw std::runtime_error("it broke");
+    return call_response("no_such_tool", json::object()); // until it has no turns left
   if ((prompt == "ask" || prompt == "slow") && result.empty())
     return prompt == "ask" ? call_response("request_input", {{"message", "which?"}})
                            : call_response("wait", json::object());

@@ -279,7 +279,7 @@ TEST_CASE(
   for (const auto& url : {f.server.url(), f.server.url("localhost")}) {
     CHECK(f.ask(request_to(url)).body == "secret"); // leaves a connection
     auto request = request_to(url);
-    request.origin = *http_origin::parse(url, {}, address_reach::public_only);
+    request.origin = *http_origin::parse(url, std::string{}, address_reach::public_only);
     const auto refused = f.ask(std::move(request));
     REQUIRE(refused.error);
     CHECK(refused.error->kind == http_error_kind::refused_address);

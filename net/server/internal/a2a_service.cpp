@@ -86,18 +86,26 @@ web_answer sent_answer(const a2a_form& form, const a2a_task& task, std::optional
   return a2a_answer(form, a2a::write(a2a::stream_item{task.snapshot(history)}, form.dialect));
 }
 
-web_answer stream_answer(const a2a_form& form, const std::shared_ptr<a2a_task>& task, bool sent) {
+// A place in the life of a task, from which a stream follows it.
+struct task_place {
+  explicit task_place(const a2a_task& task) : then(task.begin_following(from)) {}
+  std::size_t from = 0;
+  a2a::task then;
+};
+
+web_answer stream_answer(const a2a_form& form, const std::shared_ptr<a2a_task>& task, const task_place& place,
+                         bool sent) {
   web_answer answer;
-  answer.stream = [form, task, sent](const std::shared_ptr<io_gate>& gate) {
-    return std::make_shared<a2a_stream>(task, form, gate, sent);
+  answer.stream = [form, task, place, sent](const std::shared_ptr<io_gate>& gate) {
+    return std::make_shared<a2a_stream>(task, form, gate, place.then, place.from, sent);
   };
   return answer;
 }
 
 void follow_up(api_site& site, const a2a_form& form, const a2a_request& request,
-               const std::shared_ptr<a2a_task>& task, const web_reply& reply) {
+               const std::shared_ptr<a2a_task>& task, const task_place& place, const web_reply& reply) {
   if (request.what == a2a_operation::stream)
-    return reply(stream_answer(form, task, true));
+    return reply(stream_answer(form, task, place, true));
   auto answer = [form, task, history = request.history] { return sent_answer(form, *task, history); };
   if (request.at_once)
     return reply(answer());
@@ -173,7 +181,7 @@ void continue_task(api_site& site, const a2a_form& form, const a2a_request& requ
     if (!stored)
       return reply(a2a_answer(form, a2a_refusal{peer_code::internal_error, stored.failure().message}));
     task->add_message(request.message);
-    follow_up(*alive, form, request, task, reply);
+    follow_up(*alive, form, request, task, task_place{*task}, reply);
   };
   const auto question = task->question();
   if (!question)
@@ -198,7 +206,7 @@ void begin_task(api_site& site, const served_agent& agent, const a2a_form& form,
   };
   const auto& name = agent.profile->name;
   if (auto known = site.a2a->begun_by(name, request.message.id))
-    return follow_up(site, form, request, known, reply);
+    return follow_up(site, form, request, known, task_place{*known}, reply);
   if (site.draining)
     return refuse(peer_code::internal_error, "The server is about to end and takes no new work.");
   if (request.hops > site.options.a2a->max_hops)
@@ -223,8 +231,10 @@ void begin_task(api_site& site, const served_agent& agent, const a2a_form& form,
   task->set_id(*id);
   task->add_message(request.message);
   site.a2a->add(task, request.message.id);
+  // From its beginning: it may be over before the stream is open.
+  const task_place place{*task};
   site.to.start(std::move(run), std::move(feed));
-  follow_up(site, form, request, task, reply);
+  follow_up(site, form, request, task, place, reply);
 }
 
 // -- the other operations -----------------------------------------------------------------------------------------------
@@ -280,7 +290,7 @@ void carry_out(api_site& site, const served_agent& agent, const a2a_form& form, 
   if (a2a::is_terminal(task->state()))
     return reply(a2a_answer(form, a2a_refusal{peer_code::unsupported_operation,
                                               "The task has ended; GetTask gives what came of it."}));
-  reply(stream_answer(form, task, false));
+  reply(stream_answer(form, task, task_place{*task}, false));
 }
 
 void answer_read(api_site& site, const served_agent& agent, const a2a_form& form,

@@ -7,7 +7,6 @@ namespace troupe::net {
 
 void a2a_stream::start(stream_sink& sink) {
   sink_ = &sink;
-  waiting_.emplace_back(task_->begin_following(from_));
   task_->on_change([weak = weak_from_this(), gate = gate_] {
     gate->post([weak] {
       if (auto self = weak.lock(); self != nullptr && self->idle_)

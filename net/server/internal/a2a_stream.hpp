@@ -19,9 +19,13 @@ namespace troupe::net {
 
 class a2a_stream final : public stream_feed, public std::enable_shared_from_this<a2a_stream> {
  public:
-  // `sent` tells that it answers a message: then a question that is open when it begins ends it as well.
-  a2a_stream(std::shared_ptr<a2a_task> task, a2a_form form, std::shared_ptr<io_gate> gate, bool sent)
-      : task_(std::move(task)), form_(std::move(form)), gate_(std::move(gate)), sent_(sent) {}
+  // Begins with `first`, the task as it was when `from` updates of it had come. `sent` tells that it answers a message: then
+  // a question that is open when it begins ends it as well.
+  a2a_stream(std::shared_ptr<a2a_task> task, a2a_form form, std::shared_ptr<io_gate> gate, a2a::task first,
+             std::size_t from, bool sent)
+      : task_(std::move(task)), form_(std::move(form)), gate_(std::move(gate)), sent_(sent), from_(from) {
+    waiting_.emplace_back(std::move(first));
+  }
 
   void start(stream_sink& sink) override;
   void written() override;
@@ -36,9 +40,9 @@ class a2a_stream final : public stream_feed, public std::enable_shared_from_this
   const a2a_form form_;
   const std::shared_ptr<io_gate> gate_;
   const bool sent_;
+  std::size_t from_;
   stream_sink* sink_ = nullptr; // null before the start and after the end
   std::deque<a2a::stream_item> waiting_;
-  std::size_t from_ = 0;
   bool idle_ = false;
   bool ended_ = false;
 };
