@@ -227,7 +227,7 @@ void skill_copies::copy(const skill& original, const skill_options& options) {
   std::uintmax_t bytes = 0;
   std::size_t files = 0;
   fs::recursive_directory_iterator entry{original.folder, code};
-  for (; !code && entry != fs::recursive_directory_iterator{}; entry.increment(code)) {
+  while (!code && entry != fs::recursive_directory_iterator{}) {
     const auto kind = entry->symlink_status(code).type();
     const auto to = target / fs::relative(entry->path(), original.folder, code);
     if (kind == fs::file_type::directory) {
@@ -239,6 +239,8 @@ void skill_copies::copy(const skill& original, const skill_options& options) {
       else
         fs::copy_file(entry->path(), to, code);
     }
+    if (!code)
+      entry.increment(code);
   }
   if (code) {
     issues_.push_back({true, original.folder.string(), 0, "",

@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -138,6 +139,9 @@ result<spawned_process> spawn_process(const process_spec& spec) {
     return failed(spec, why);
   // glibc 2.36 declares pidfd_open without C linkage.
   process.pidfd = static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0));
+  // Where SIGCHLD is ignored a short program may be gone already: something that is readable stands for its end.
+  if (process.pidfd < 0 && errno == ESRCH)
+    process.pidfd = ::eventfd(1, EFD_CLOEXEC);
   if (process.pidfd < 0) {
     const int why = errno;
     ::kill(-process.pid, SIGKILL);

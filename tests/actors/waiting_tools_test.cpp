@@ -142,6 +142,34 @@ TEST_CASE("a tool that asks is called again with the answer") {
   CHECK(f.events<tool_result_body>().at(0).text == "signed in");
 }
 
+TEST_CASE("what a hook makes of a call holds also when the tool has asked") {
+  held_tool held;
+  actor_fixture f;
+  auto spec = with(held.tool("sign_in", {}));
+  auto h = std::make_shared<hooks>();
+  h->before_tool = [](const hook_context&, const std::string&, const nlohmann::json&) {
+    return tool_verdict{.deny = {}, .replace = {}, .arguments = nlohmann::json{{"as", "guest"}}};
+  };
+  spec.before_and_after = h;
+  std::vector<nlohmann::json> seen;
+  auto t = std::make_shared<tool_definition>(*held.tool("sign_in", {}));
+  t->start = [&](auto arguments, std::shared_ptr<tool_context> context,
+                 std::function<void(tool_result)> done) {
+    seen.push_back(*arguments);
+    held.calls.push_back({std::move(context), std::move(done)});
+  };
+  spec.tools = {tool_ref{tool_ptr{t}}};
+  f.start(build(spec), "go", answerable());
+  f.answer("root", answer({call_of("sign_in", R"({"as":"admin"})")}));
+  held.calls.at(0).done(tool_result::ask("Shall I?", yes_or_no));
+  f.run();
+  caf::anon_send(f.sessions, actors::answer_question{f.session, f.events<question_body>().at(0).question,
+                                                     true, "test", nullptr});
+  f.run();
+  REQUIRE(seen.size() == 2);
+  CHECK(seen[1] == nlohmann::json{{"as", "guest"}});
+}
+
 TEST_CASE("a tool that asks when nobody can answer, or nobody does, is called again without an answer") {
   held_tool held;
   actor_fixture f;

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include <sys/wait.h>
+#include <unistd.h>
 
 using namespace troupe;
 using namespace troupe::net;
@@ -89,6 +90,29 @@ TEST_CASE("a program has the environment and folder that it is given, and only t
   auto s = shell(pool, "pwd; echo $ONLY $HOME", {}, spec);
   CHECK(s.events->end().clean());
   CHECK(s.events->output == "/usr\nthis\n");
+}
+
+TEST_CASE("a program inherits none of our descriptors, whoever opened them") {
+  io_pool pool;
+  const int open = ::dup(STDERR_FILENO); // without FD_CLOEXEC, as libraries open theirs
+  REQUIRE(open > 2);
+  auto s = shell(pool, "[ -e /proc/self/fd/" + std::to_string(open) + " ] && echo leaked; echo done");
+  CHECK(s.events->end().clean());
+  CHECK(s.events->output == "done\n");
+  ::close(open);
+}
+
+TEST_CASE("where SIGCHLD is ignored a program ends all the same, with a code that is not known") {
+  io_pool pool;
+  struct ignored {
+    void (*before)(int) = std::signal(SIGCHLD, SIG_IGN);
+    ~ignored() { std::signal(SIGCHLD, before); }
+  } guard;
+  auto s = shell(pool, "exit 3");
+  const auto end = s.events->end();
+  CHECK_FALSE(end.known);
+  CHECK_FALSE(end.clean());
+  CHECK(describe(end).find("SIGCHLD") != std::string::npos);
 }
 
 TEST_CASE("a program that is not there, or a folder that is not there, is named in the error") {

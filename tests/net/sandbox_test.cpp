@@ -82,7 +82,8 @@ TEST_CASE("files outside the workspace are neither read nor written") {
   CHECK(f.run("cat " + (f.outside.path() / "secret.txt").string()).failed);
   CHECK(f.run("cat ../secret.txt").failed);
   CHECK(f.run("ls /root /home").failed);
-  for (const char* target : {"/usr/x", "/etc/x", "/x", "/bin/x", "/proc/sys/kernel/core_pattern"}) {
+  for (const char* target :
+       {"/usr/x", "/etc/x", "/x", "/bin/x", "/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger"}) {
     INFO(target);
     const auto result = f.run(std::string{"echo x > "} + target);
     CHECK(result.failed);

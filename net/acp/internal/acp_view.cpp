@@ -5,6 +5,9 @@
 #include <troupe/runtime/surface.hpp>
 
 #include <array>
+#include <charconv>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 namespace troupe::net {
@@ -50,6 +53,17 @@ std::string title_of(const std::string& name, const json& arguments) {
   return name;
 }
 
+// The turn of a message, "s/a0/m3".
+std::optional<std::uint32_t> turn_of(std::string_view message) {
+  const auto at = message.rfind("/m");
+  std::uint32_t turn = 0;
+  if (at == std::string_view::npos)
+    return std::nullopt;
+  const auto digits = message.substr(at + 2);
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), turn);
+  return error == std::errc{} && end == digits.data() + digits.size() ? std::optional{turn} : std::nullopt;
+}
+
 // The todo list as a plan; null when the value is none.
 json plan_of(const json& list) {
   if (!list.is_array())
@@ -83,9 +97,10 @@ std::vector<json> acp_view::take(const event& e) {
 }
 
 std::vector<json> acp_view::take(const shown_piece& piece) {
-  if (piece.agent != 0)
+  const auto turn = turn_of(piece.message);
+  if (piece.agent != 0 || !turn || *turn < turn_)
     return {};
-  auto& text = texts_[{piece.message, piece.thought}];
+  auto& text = texts_[{*turn, piece.thought}];
   if (text.gap || piece.offset > text.streamed) {
     text.gap = true;
     return {};
@@ -116,15 +131,11 @@ void acp_view::root_event(const event& e, std::vector<json>& out) {
 }
 
 void acp_view::add_text(std::uint32_t turn, bool thought, const std::string& text, std::vector<json>& out) {
+  // A piece that comes after the final event of its text finds here that all was sent.
   if (turn != turn_)
-    std::erase_if(texts_, [turn](const auto& entry) {
-      return !entry.first.first.ends_with("/m" + std::to_string(turn));
-    });
+    std::erase_if(texts_, [turn](const auto& entry) { return entry.first.first < turn; });
   turn_ = turn;
-  auto found = texts_.begin();
-  while (found != texts_.end() && found->first.second != thought)
-    ++found;
-  auto& p = found != texts_.end() ? found->second : texts_[{"/m" + std::to_string(turn), thought}];
+  auto& p = texts_[{turn, thought}];
   const auto masked = shown(text);
   const auto begin = p.final;
   p.final += masked.size();

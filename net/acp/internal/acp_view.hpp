@@ -49,7 +49,8 @@ class acp_view {
   void add_line(const call_id& call, std::string line, std::vector<nlohmann::json>& out);
 
   bool replay_;
-  std::map<std::pair<std::string, bool>, progress> texts_; // of the turn under way
+  std::map<std::pair<std::uint32_t, bool>, progress>
+      texts_; // by turn, and whether they are thoughts; the newest turns
   std::uint32_t turn_ = 0;
   std::map<call_id, std::deque<std::string>> children_; // by the call that is open
 };

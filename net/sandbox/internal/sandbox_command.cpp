@@ -75,6 +75,8 @@ void add_file_system(arguments& out, const sandbox_options& options) {
     out.add("--ro-bind", folder.string(), "/skills/" + name);
   // What is made of folders on the way, such as /etc, holds nothing else.
   out.add("--remount-ro", "/");
+  // Root's own processes may write settings of the kernel there, whatever their capabilities.
+  out.add("--remount-ro", "/proc");
 }
 
 } // namespace
