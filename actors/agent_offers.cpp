@@ -15,7 +15,8 @@ void agent::use_profile(const agent_profile_ptr& profile) {
 bool agent::tools_are_known() {
   if (base_profile_->offers.empty() || state_.phase == agent_phase::grace)
     return true;
-  if (tools_known_ && !opens_ && !offers_->changed())
+  // Asked once before each call, however often a source changes its mind.
+  if (tools_known_ && !opens_ && (std::exchange(just_asked_, false) || !offers_->changed()))
     return true;
   open_tools();
   return false;
@@ -36,6 +37,7 @@ void agent::take_tools(const tools_opened& opened) {
   if (!opens_ || opened.opening != opening_)
     return;
   opens_ = false;
+  just_asked_ = true;
   tools_known_ = true;
   note_waiting({});
   auto extended = base_profile_->extended ? base_profile_->extended->get(base_profile_, opened.found->tools)

@@ -5,7 +5,7 @@
 namespace troupe::actors {
 
 void agent::carry_out(command::call_tool& c) {
-  if (!c.answer && refused_by_hook(c))
+  if (refused_by_hook(c))
     return;
   // A call that has asked goes on under the stop that it began with.
   auto& stop = stops_[c.call];

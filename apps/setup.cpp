@@ -244,7 +244,8 @@ result<setup> make_setup(const setup_options& options) {
   }
   if (!options.workspace.empty())
     s.runtime.workspace = options.workspace;
-  if (!fs::is_directory(s.runtime.workspace))
+  std::error_code code;
+  if (!fs::is_directory(s.runtime.workspace, code))
     return error{errc::bad_config, "The workspace " + s.runtime.workspace.string() + " is not a folder."};
   if (!options.agent.empty() && options.agent != s.root.name) {
     auto root = root_from_agent_file(s, options.agent);

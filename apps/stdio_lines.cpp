@@ -91,7 +91,10 @@ void stdio_writer::operator()(const std::string& line) {
     const auto bytes = ::write(STDOUT_FILENO, rest.data(), rest.size());
     if (bytes > 0)
       rest.remove_prefix(static_cast<std::size_t>(bytes));
-    else if (bytes < 0 && errno != EINTR && errno != EAGAIN)
+    else if (bytes < 0 && errno == EAGAIN) {
+      pollfd room{STDOUT_FILENO, POLLOUT, 0};
+      ::poll(&room, 1, -1);
+    } else if (bytes < 0 && errno != EINTR)
       gone_ = true;
   }
 }

@@ -11,13 +11,16 @@ class editor_server::state final : public net::acp_host {
   state(editor_places places, std::function<void(std::string)> send, std::string version)
       : places_(std::move(places)), agent_(*this, std::move(send), {.version = std::move(version)}) {}
 
-  result<net::acp_place> place(const std::string& folder, const nlohmann::json& mcp_servers) override {
+  result<net::acp_place> place(const std::string& folder,
+                               const std::vector<mcp_server_spec>& mcp_servers) override {
     try {
       auto made = places_(folder, mcp_servers);
       auto* runs = &made.runtime->engine();
       return net::acp_place{runs, made.root.shared_profile(), made.root.limits(), std::move(made.runtime)};
     } catch (const config_error& e) {
       return e.why();
+    } catch (const std::exception& e) {
+      return error{errc::internal, e.what()};
     }
   }
 

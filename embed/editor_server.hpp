@@ -5,12 +5,11 @@
 
 #include <troupe/embed/runtime.hpp>
 
-#include <nlohmann/json.hpp>
-
 #include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace troupe {
 
@@ -20,10 +19,10 @@ struct editor_place {
   agent root;
 };
 
-// Makes the place for an absolute path; `mcp_servers` is the list that the editor sends, as the protocol writes it. May
-// block; config_error says why there is none.
+// Makes the place for an absolute path; `mcp_servers` are those that the editor wants its agents to have. May block;
+// config_error says why there is none.
 using editor_places =
-    std::function<editor_place(const std::string& folder, const nlohmann::json& mcp_servers)>;
+    std::function<editor_place(const std::string& folder, const std::vector<mcp_server_spec>& mcp_servers)>;
 
 // Thread-safe. `send` is called on a thread of the server, one line at a time, without its end.
 class editor_server {

@@ -131,8 +131,8 @@ void runtime_core::add_tools() {
   if (!options_.workspace.empty())
     for (auto& tool : value_or_throw(tools::file_tools(options_.workspace)))
       tools_.emplace(tool->name, tool);
-  add_tool(
-      value_or_throw(net::make_fetch_tool(client_.http, {.private_hosts = options_.fetch_private_hosts})));
+  add_tool(value_or_throw(
+      net::make_fetch_tool(client_.http, pages_, {.private_hosts = options_.fetch_private_hosts})));
   for (const auto& tool : options_.tools)
     add_tool(tool);
   auto loaded = load_skills(options_.skill_folders);
@@ -144,6 +144,11 @@ void runtime_core::add_tools() {
   auto sandbox = options_.sandbox;
   if (sandbox.workspace.empty())
     sandbox.workspace = options_.workspace;
+  // Commands may change the workspace, and with it skills that lie there: they see copies, and so do agents.
+  skill_copies_ = value_or_throw(skill_copies::make(skills_));
+  skills_ = skill_copies_->skills();
+  for (const auto& issue : skill_copies_->issues())
+    log(log_level::error, to_string(issue));
   for (const auto& [name, skill] : skills_)
     sandbox.skills.emplace(name, skill->folder);
   sandbox_ = value_or_throw(net::command_sandbox::open(io_, std::move(sandbox)));

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <deque>
@@ -28,6 +29,7 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr std::size_t read_size = 64 * 1024;
+constexpr int unknown_status = -1;
 constexpr int max_reads_after_exit = 1024; // of what the pipes still hold; a helper may go on writing
 
 } // namespace
@@ -46,7 +48,7 @@ class child_process::running : public std::enable_shared_from_this<running> {
   ~running() {
     int status = 0;
     if (!reaped_)
-      reap(status);
+      reap(status, true);
   }
 
   void begin() {
@@ -176,8 +178,9 @@ class child_process::running : public std::enable_shared_from_this<running> {
     drain(output_, &process_events::on_output);
     drain(errors_, &process_events::on_errors);
     process_end end;
-    end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    end.code = end.signal != 0 ? 128 + end.signal : WEXITSTATUS(status);
+    end.known = status != unknown_status;
+    end.signal = end.known && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    end.code = !end.known ? -1 : end.signal != 0 ? 128 + end.signal : WEXITSTATUS(status);
     if (auto told = std::exchange(events_, nullptr); told && !muted_)
       told->on_exit(end);
   }
@@ -212,10 +215,14 @@ class child_process::running : public std::enable_shared_from_this<running> {
   }
 
   // What it left behind goes first, while the group still has its number. False when it has not ended.
-  bool reap(int& status) {
+  bool reap(int& status, bool block = false) {
     std::lock_guard lock{reaping_};
     ::kill(-pid_, SIGKILL);
-    reaped_ = ::waitpid(pid_, &status, WNOHANG) == pid_;
+    const auto which = ::waitpid(pid_, &status, block ? 0 : WNOHANG);
+    // Where SIGCHLD is ignored the system reaps, and the status is not known.
+    if (which < 0 && errno == ECHILD)
+      status = unknown_status;
+    reaped_ = which == pid_ || (which < 0 && errno == ECHILD);
     return reaped_;
   }
 
@@ -277,6 +284,8 @@ int child_process::pid() const noexcept {
 }
 
 std::string describe(const process_end& end) {
+  if (!end.known)
+    return "ended; its exit code is not known, since SIGCHLD is ignored";
   if (end.signal == 0)
     return "ended with code " + std::to_string(end.code);
   const char* name = ::sigdescr_np(end.signal);

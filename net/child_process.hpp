@@ -37,10 +37,11 @@ struct process_spec {
 
 // How a program ended.
 struct process_end {
-  int code = 0;   // its exit code; with `signal`, 128 + signal
-  int signal = 0; // that ended it, or 0
+  int code = 0;      // its exit code; with `signal`, 128 + signal
+  int signal = 0;    // that ended it, or 0
+  bool known = true; // false where SIGCHLD is ignored: the system keeps no exit code then
 
-  [[nodiscard]] bool clean() const noexcept { return code == 0 && signal == 0; }
+  [[nodiscard]] bool clean() const noexcept { return known && code == 0 && signal == 0; }
 };
 
 // "ended with code 3", "was ended by signal 9 (Killed)".

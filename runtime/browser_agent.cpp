@@ -26,8 +26,15 @@ constexpr std::array running_code = {std::string_view{"browser_evaluate"},
                                      std::string_view{"evaluate_script"}};
 constexpr std::array uploading = {std::string_view{"browser_file_upload"}, std::string_view{"browser_drop"},
                                   std::string_view{"upload_file"}};
-constexpr std::array typing = {std::string_view{"browser_type"}, std::string_view{"browser_fill_form"},
-                               std::string_view{"fill"}, std::string_view{"fill_form"}};
+constexpr std::array typing = {std::string_view{"browser_type"},
+                               std::string_view{"browser_fill_form"},
+                               std::string_view{"fill"},
+                               std::string_view{"fill_form"},
+                               std::string_view{"browser_press_key"},
+                               std::string_view{"press_key"},
+                               std::string_view{"browser_select_option"},
+                               std::string_view{"browser_handle_dialog"},
+                               std::string_view{"handle_dialog"}};
 
 template <std::size_t N>
 bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {

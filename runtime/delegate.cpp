@@ -55,10 +55,10 @@ agent_profile_ptr with_instruction(const agent_profile& profile, std::string sys
   auto changed = std::make_shared<agent_profile>(profile);
   auto head = std::make_shared<prompt_head>(*profile.head);
   auto grace = std::make_shared<prompt_head>(*profile.grace_head);
+  system += profile.appendix;
   head->system = system;
   grace->system = std::move(system);
   changed->extended = nullptr;
-  system += profile.appendix;
   changed->head = std::move(head);
   changed->grace_head = std::move(grace);
   return changed;

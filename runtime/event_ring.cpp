@@ -16,7 +16,12 @@ struct size_of_body {
   std::size_t operator()(const model_text_body& b) const { return b.text.size() + b.blob.size(); }
   std::size_t operator()(const thought_body& b) const { return b.text.size() + b.blob.size(); }
   std::size_t operator()(const tool_call_body& b) const { return b.arguments.size() + b.blob.size(); }
-  std::size_t operator()(const tool_result_body& b) const { return b.text.size(); }
+  std::size_t operator()(const tool_result_body& b) const {
+    auto bytes = b.text.size();
+    for (const auto& d : b.data)
+      bytes += d.base64.size() + d.uri.size();
+    return bytes;
+  }
   std::size_t operator()(const agent_ended_body& b) const { return b.outcome.text().size(); }
   std::size_t operator()(const background_result_body& b) const { return b.outcome.text().size(); }
   std::size_t operator()(const compaction_body& b) const { return b.summary.size(); }

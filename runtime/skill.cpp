@@ -7,6 +7,8 @@
 #include <troupe/runtime/skill.hpp>
 
 #include <algorithm>
+#include <cstdlib>
+#include <system_error>
 #include <utility>
 
 namespace troupe {
@@ -70,10 +72,19 @@ std::string with_quotes(std::string_view front) {
   return out;
 }
 
+// What may be the name of a folder and of nothing else.
+bool is_safe_name(std::string_view name) {
+  return !name.empty() && name.size() <= max_name && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+  });
+}
+
 void check(yaml_reader& reader, const yaml_node& root, const skill& s) {
   const auto folder = s.folder.filename().string();
   if (s.name.empty())
     reader.error(1, "name", "the key \"name\" is missing or empty.");
+  else if (!is_safe_name(s.name))
+    reader.error(yaml_value{root, "name", root.line}, "a name has letters, digits, '-' and '_', at most 64.");
   else if (!is_sound_name(s.name))
     reader.warn({root, "name", root.line},
                 "a name has lower-case letters, digits and single hyphens, at most 64.");
@@ -190,6 +201,54 @@ loaded_skills load_skills(const std::vector<fs::path>& folders, const skill_opti
     }
   }
   return out;
+}
+
+result<std::unique_ptr<skill_copies>> skill_copies::make(const skill_map& originals,
+                                                         const skill_options& options) {
+  std::error_code code;
+  auto pattern = (fs::temp_directory_path(code) / "troupe-skills-XXXXXX").string();
+  if (code || ::mkdtemp(pattern.data()) == nullptr)
+    return error{errc::bad_config, "There is no folder for the copies of skills: " + pattern + "."};
+  std::unique_ptr<skill_copies> copies(new skill_copies(pattern));
+  for (const auto& [name, original] : originals)
+    copies->copy(*original, options);
+  return copies;
+}
+
+skill_copies::~skill_copies() {
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
+
+void skill_copies::copy(const skill& original, const skill_options& options) {
+  const auto target = folder_ / original.name;
+  std::error_code code;
+  fs::create_directory(target, code);
+  std::uintmax_t bytes = 0;
+  std::size_t files = 0;
+  fs::recursive_directory_iterator entry{original.folder, code};
+  for (; !code && entry != fs::recursive_directory_iterator{}; entry.increment(code)) {
+    const auto kind = entry->symlink_status(code).type();
+    const auto to = target / fs::relative(entry->path(), original.folder, code);
+    if (kind == fs::file_type::directory) {
+      fs::create_directory(to, code);
+    } else if (kind == fs::file_type::regular) {
+      bytes += entry->file_size(code);
+      if (++files > options.max_copied_files || bytes > options.max_copied_bytes)
+        code = std::make_error_code(std::errc::file_too_large);
+      else
+        fs::copy_file(entry->path(), to, code);
+    }
+  }
+  if (code) {
+    issues_.push_back({true, original.folder.string(), 0, "",
+                       "the skill is left out: it cannot be copied: " + code.message() + "."});
+    fs::remove_all(target, code);
+    return;
+  }
+  auto copied = original;
+  copied.folder = target;
+  skills_.emplace(original.name, std::make_shared<const skill>(std::move(copied)));
 }
 
 std::string skills_prompt(const skill_map& skills) {

@@ -9,15 +9,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/messages/result.hpp>
 #include <troupe/runtime/load_issue.hpp>
 #include <troupe/runtime/tool.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace troupe {
@@ -37,6 +40,8 @@ struct skill_options {
   std::size_t max_depth = 6;          // of folders below the one that is searched
   std::size_t max_folders = 2000;     // that are looked into
   std::size_t max_listed_files = 200; // of a skill, told when it is loaded
+  std::uintmax_t max_copied_bytes = std::uintmax_t{64} << 20; // of a skill's files together
+  std::size_t max_copied_files = 10'000;
 };
 
 struct loaded_skills {
@@ -59,6 +64,29 @@ struct parsed_skill {
 // paths. A folder that is missing is empty; a bad skill never stops the others. Links are not followed.
 [[nodiscard]] loaded_skills load_skills(const std::vector<std::filesystem::path>& folders,
                                         const skill_options& options = {});
+
+// Copies of skills in a folder of our own, so that nobody who may write to the originals can put something else in their
+// place, such as a link that leads out. Regular files only. The folders go with the object.
+class skill_copies {
+ public:
+  // Blocks. A skill that is too large or cannot be copied is left out with an issue.
+  [[nodiscard]] static result<std::unique_ptr<skill_copies>> make(const skill_map& originals,
+                                                                  const skill_options& options = {});
+  ~skill_copies();
+  skill_copies(const skill_copies&) = delete;
+  skill_copies& operator=(const skill_copies&) = delete;
+
+  [[nodiscard]] const skill_map& skills() const noexcept { return skills_; }
+  [[nodiscard]] const std::vector<load_issue>& issues() const noexcept { return issues_; }
+
+ private:
+  explicit skill_copies(std::filesystem::path folder) noexcept : folder_(std::move(folder)) {}
+  void copy(const skill& original, const skill_options& options);
+
+  std::filesystem::path folder_;
+  skill_map skills_;
+  std::vector<load_issue> issues_;
+};
 
 // What the agent is told of its skills; empty when there are none. Names and descriptions cannot close their frame.
 [[nodiscard]] std::string skills_prompt(const skill_map& skills);

@@ -33,7 +33,9 @@ struct tool_annotations {
   bool destructive = false;
   bool runs_inline = false; // short and never blocks: runs in the agent's handler ("inline" in the design)
   bool exclusive = false;   // alone within its turn
-  std::string exclusive_group{}; // one call of the group at a time in the runtime; empty means no group
+  // One call of the group at a time in the runtime; empty means no group. A call that only waits (`start`) and is given up
+  // at its deadline leaves the group.
+  std::string exclusive_group{};
   std::chrono::milliseconds timeout{120'000};
 };
 

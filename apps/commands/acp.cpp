@@ -7,9 +7,9 @@
 
 #include <chrono>
 #include <csignal>
-#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "commands/commands.hpp"
 #include "exit_code.hpp"
@@ -31,29 +31,37 @@ constexpr std::chrono::seconds settle_time{10};
 constexpr const char* too_long_line =
     R"({"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"The line is too long."}})";
 
-// The runtimes of the folders that the editor works in: one for each.
+// The runtimes of the folders that the editor works in: one for each, with each set of MCP servers.
 class places {
  public:
   explicit places(const acp_arguments& arguments) : arguments_(arguments) {}
 
-  editor_place find(const std::string& folder) {
-    if (auto known = known_.find(folder); known != known_.end())
-      return known->second;
+  editor_place find(const std::string& folder, const std::vector<mcp_server_spec>& servers) {
+    for (const auto& known : known_)
+      if (known.folder == folder && known.servers == servers)
+        return known.place;
     auto options = arguments_.setup;
     if (options.workspace.empty())
       options.workspace = folder;
     auto prepared = prepare(options);
     prepared.runtime.log = make_log(arguments_.log_file);
     prepared.runtime.at_shutdown = prepared.durable ? shutdown_mode::suspend : shutdown_mode::cancel;
+    prepared.runtime.mcp_servers.insert(prepared.runtime.mcp_servers.end(), servers.begin(), servers.end());
     auto rt = std::make_shared<runtime>(std::move(prepared.runtime));
     auto root = rt->create_deep_agent(std::move(prepared.root));
     tell_about(root);
-    return known_.emplace(folder, editor_place{std::move(rt), std::move(root)}).first->second;
+    known_.push_back({folder, servers, {std::move(rt), std::move(root)}});
+    return known_.back().place;
   }
 
  private:
   const acp_arguments& arguments_;
-  std::map<std::string, editor_place> known_;
+  struct known_place {
+    std::string folder;
+    std::vector<mcp_server_spec> servers;
+    editor_place place;
+  };
+  std::vector<known_place> known_; // bounded by the editor's sessions
 };
 
 int serve_editor(const acp_arguments& arguments, interrupt& signals) {
@@ -61,9 +69,10 @@ int serve_editor(const acp_arguments& arguments, interrupt& signals) {
   std::signal(SIGPIPE, SIG_IGN);
   places known{arguments};
   stdio_writer out;
-  editor_server server{
-      [&known](const std::string& folder, const nlohmann::json&) { return known.find(folder); },
-      [&out](const std::string& line) { out(line); }, TROUPE_VERSION};
+  editor_server server{[&known](const std::string& folder, const std::vector<mcp_server_spec>& servers) {
+                         return known.find(folder, servers);
+                       },
+                       [&out](const std::string& line) { out(line); }, TROUPE_VERSION};
   read_stdio_lines(
       signals, [&server](std::string line) { server.take(std::move(line)); }, [&out] { out(too_long_line); });
   server.settle(settle_time);

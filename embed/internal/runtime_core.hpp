@@ -79,12 +79,14 @@ class runtime_core {
   std::map<std::string, traced_model> traced_;      // likewise
   std::map<std::string, tool_ptr> tools_;
   skill_map skills_;
+  std::unique_ptr<skill_copies> skill_copies_; // where there is a sandbox
   std::map<std::string, agent> agents_;
   std::map<session_id, std::function<void(std::shared_ptr<run_feed>)>> woken_;
 
   net::io_pool io_;
   model_client client_;
-  std::unique_ptr<net::command_sandbox> sandbox_; // null: none
+  std::shared_ptr<worker_threads> pages_ = std::make_shared<worker_threads>(2); // on which web pages are read
+  std::unique_ptr<net::command_sandbox> sandbox_;                               // null: none
   mcp_servers mcp_;
   std::vector<std::shared_ptr<tool_source>> sources_; // of the configured MCP servers
   std::unique_ptr<dispatcher> dispatcher_;

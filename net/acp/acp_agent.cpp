@@ -7,6 +7,8 @@
 #include <troupe/runtime/worker_threads.hpp>
 
 #include <atomic>
+#include <deque>
+#include <exception>
 #include <filesystem>
 #include <future>
 #include <map>
@@ -29,9 +31,10 @@ struct open_session {
   acp_place place;
   session_id id;
   acp_view view;
-  std::shared_ptr<run_feed> feed;             // of the run that goes on; null: none
-  json prompt;                                // the id of the request that it answers; null: none
-  std::optional<question_body> asks;          // the next prompt answers it
+  std::vector<std::shared_ptr<run_feed>> feeds; // of runs that go on, those that woke by themselves too
+  json prompt;                                  // the id of the request that is under way; null: none
+  std::shared_ptr<run_feed> answers;            // whose end answers it
+  std::deque<question_body> asks; // without choices: said one after the other, prompts answer them
   std::map<std::uint64_t, call_id> permitted; // requests of ours that are open, and the questions they ask
   partial_buffer pieces;
   std::atomic<bool> flushing{false}; // a look at the pieces is queued
@@ -65,8 +68,14 @@ class acp_agent::connection : public std::enable_shared_from_this<connection> {
   template <class Work>
   void post(Work work) {
     thread_.submit([weak = weak_from_this(), work = std::move(work)]() mutable -> worker_threads::report {
-      if (auto self = weak.lock())
+      auto self = weak.lock();
+      if (self == nullptr || self->closed_)
+        return [] {};
+      try {
         work(*self);
+      } catch (const std::exception&) {
+        // What a request threw was answered; the rest goes on without this piece.
+      }
       return [] {};
     });
   }
@@ -74,11 +83,14 @@ class acp_agent::connection : public std::enable_shared_from_this<connection> {
   void close() {
     post([](connection& self) {
       for (auto& [id, s] : self.sessions_)
-        if (s->feed)
+        if (!s->feeds.empty())
           s->place.runs->cancel(s->id, {}, "editor", true);
     });
-    static_cast<void>(thread_.close(close_limit_ms));
-    sessions_.clear();
+    // A thread that hangs in the host or in a write keeps what it uses, and does nothing after that.
+    const bool ended = thread_.close(close_limit_ms) == 0;
+    closed_ = true;
+    if (ended)
+      sessions_.clear();
   }
 
   void take(const std::string& line) {
@@ -103,7 +115,15 @@ class acp_agent::connection : public std::enable_shared_from_this<connection> {
   void take(rpc_request& request) {
     if (request.method == "session/prompt")
       return prompt(request); // answered when its run ends
-    send_(write_rpc(rpc_response{request.id, answer_to(request)}));
+    send_(write_rpc(rpc_response{request.id, checked_answer(request)}));
+  }
+
+  answer checked_answer(const rpc_request& request) {
+    try {
+      return answer_to(request);
+    } catch (const std::exception& e) {
+      return rpc_error{rpc_code::internal_error, shown(e.what()), {}};
+    }
   }
 
   answer answer_to(const rpc_request& request) {
@@ -128,13 +148,8 @@ class acp_agent::connection : public std::enable_shared_from_this<connection> {
   void take(const rpc_notification& told) {
     if (told.method != "session/cancel")
       return;
-    if (auto s = find(told.params); s && s->feed)
+    if (auto s = find(told.params); s && !s->feeds.empty())
       s->place.runs->cancel(s->id, {}, "user");
-  }
-
-  static std::string text_at(const json& object, const char* key) {
-    auto found = object.is_object() ? object.find(key) : object.end();
-    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string{};
   }
 
   [[nodiscard]] session_ptr find(const json& params) const {
@@ -154,8 +169,13 @@ class acp_agent::connection : public std::enable_shared_from_this<connection> {
       return rpc_error{rpc_code::internal_error,
                        "At most " + std::to_string(options_.max_sessions) + " sessions can be open.",
                        {}};
-    auto servers = params.contains("mcpServers") ? params["mcpServers"] : json::array();
-    auto place = host_.place(folder, servers);
+    if (auto known = sessions_.find(id.str()); known != sessions_.end() && !known->second->prompt.is_null())
+      return rpc_error{
+          rpc_code::invalid_request, "The session is open, and a prompt of it is under way.", {}};
+    auto servers = read_editor_servers(params.contains("mcpServers") ? params["mcpServers"] : json{});
+    if (!servers)
+      return invalid(servers.failure().message);
+    auto place = host_.place(folder, *servers);
     if (!place)
       return rpc_error{rpc_code::internal_error, shown(to_string(place.failure())), {}};
     auto s = std::make_shared<open_session>(options_.max_partial_bytes);
@@ -212,7 +232,7 @@ class acp_agent::connection : public std::enable_shared_from_this<connection> {
     auto s = find(params);
     if (s == nullptr)
       return unknown_session(params);
-    if (s->feed)
+    if (!s->feeds.empty())
       s->place.runs->cancel(s->id, {}, "user", true);
     drain(*s);
     if (!s->prompt.is_null())
@@ -244,12 +264,14 @@ class acp_agent::connection : public std::enable_shared_from_this<connection> {
     if (!said)
       return invalid(said.failure().message);
     s->prompt = request.id;
-    if (s->asks && s->feed) {
-      const auto question = *std::exchange(s->asks, std::nullopt);
+    if (!s->asks.empty()) {
+      const auto question = std::move(s->asks.front());
+      s->asks.pop_front();
       s->place.runs->answer(s->id, question.question, answer_of(said->text(), question.schema), "user", {});
+      if (!s->asks.empty())
+        say_question(*s);
       return std::nullopt;
     }
-    s->asks.reset();
     run_request run;
     run.session = s->id;
     run.root = s->place.root;
@@ -260,19 +282,20 @@ class acp_agent::connection : public std::enable_shared_from_this<connection> {
                         of = std::weak_ptr{s}](const std::shared_ptr<run_feed>& woken) {
       if (auto self = weak.lock())
         self->post([of, woken](connection& c) {
-          if (auto to = of.lock(); to && !to->feed)
+          if (auto to = of.lock())
             c.follow(to, woken);
         });
     };
     auto feed = std::make_shared<run_feed>(s->id, s->place.runs->store());
     auto* runs = s->place.runs;
+    s->answers = feed;
     follow(s, feed);
     runs->start(std::move(run), std::move(feed));
     return std::nullopt;
   }
 
   void follow(const session_ptr& s, const std::shared_ptr<run_feed>& feed) {
-    s->feed = feed;
+    s->feeds.push_back(feed);
     feed->on_ready([weak = weak_from_this(), of = std::weak_ptr{s}] {
       if (auto self = weak.lock())
         self->post([of](connection& c) {
@@ -289,10 +312,13 @@ class acp_agent::connection : public std::enable_shared_from_this<connection> {
   }
 
   void drain(open_session& s) {
-    if (!s.feed)
-      return;
     flush(s);
-    while (auto batch = s.feed->next(std::chrono::steady_clock::now())) {
+    for (const auto& feed : std::vector<std::shared_ptr<run_feed>>{s.feeds})
+      drain(s, feed);
+  }
+
+  void drain(open_session& s, const std::shared_ptr<run_feed>& feed) {
+    while (auto batch = feed->next(std::chrono::steady_clock::now())) {
       for (const auto& e : **batch) {
         update(s, s.view.take(e));
         if (const auto* question = e.as<question_body>())
@@ -303,15 +329,19 @@ class acp_agent::connection : public std::enable_shared_from_this<connection> {
           withdraw(s, result->call);
       }
     }
-    const auto ended = s.feed->result();
-    if (!ended || !s.feed->drained())
+    const auto ended = feed->result();
+    if (!ended || !feed->drained())
       return;
-    s.feed.reset();
-    s.asks.reset();
-    s.permitted.clear();
+    std::erase(s.feeds, feed);
+    if (s.answers == feed)
+      end_prompt(s, *ended);
+  }
+
+  void end_prompt(open_session& s, const outcome& ended) {
+    s.answers.reset();
     if (s.prompt.is_null())
       return;
-    auto stop = stop_of(*ended);
+    auto stop = stop_of(ended);
     answer said = std::holds_alternative<std::string>(stop)
                       ? answer{json{{"stopReason", std::get<std::string>(stop)}}}
                       : answer{std::get<rpc_error>(std::move(stop))};
@@ -329,11 +359,9 @@ class acp_agent::connection : public std::enable_shared_from_this<connection> {
   void ask(open_session& s, const question_body& question) {
     auto choice = choice_of(question);
     if (choice.options.empty()) {
-      // The agent says it, and the prompt ends: what the user writes next is the answer.
-      update(s, {acp_chunk("agent_message_chunk", shown(question.message))});
-      s.asks = question;
-      if (!s.prompt.is_null())
-        send_(write_rpc(rpc_response{std::exchange(s.prompt, nullptr), json{{"stopReason", "end_turn"}}}));
+      s.asks.push_back(question);
+      if (s.asks.size() == 1)
+        say_question(s);
       return;
     }
     const auto number = ++requests_;
@@ -349,6 +377,13 @@ class acp_agent::connection : public std::enable_shared_from_this<connection> {
                                  {"options", std::move(choice.options)}}}));
   }
 
+  // The agent says it, and the prompt ends: what the user writes next is the answer.
+  void say_question(open_session& s) {
+    update(s, {acp_chunk("agent_message_chunk", shown(s.asks.front().message))});
+    if (!s.prompt.is_null())
+      send_(write_rpc(rpc_response{std::exchange(s.prompt, nullptr), json{{"stopReason", "end_turn"}}}));
+  }
+
   // Answered elsewhere, or not needed any more.
   void withdraw(open_session& s, const call_id& question) {
     std::erase_if(s.permitted, [&](const auto& entry) {
@@ -357,8 +392,10 @@ class acp_agent::connection : public std::enable_shared_from_this<connection> {
       asked_.erase(entry.first);
       return true;
     });
-    if (s.asks && s.asks->question == question)
-      s.asks.reset();
+    const bool was_said = !s.asks.empty() && s.asks.front().question == question;
+    std::erase_if(s.asks, [&](const question_body& q) { return q.question == question; });
+    if (was_said && !s.asks.empty())
+      say_question(s);
   }
 
   void take(const rpc_response& response) {
@@ -398,6 +435,7 @@ class acp_agent::connection : public std::enable_shared_from_this<connection> {
   std::function<void(std::string)> send_;
   const acp_options options_;
   bool initialized_ = false;
+  std::atomic<bool> closed_{false};
   std::map<std::string, session_ptr> sessions_;
   std::uint64_t requests_ = 0;
   std::map<std::uint64_t, asked> asked_; // bounded by the questions that are open

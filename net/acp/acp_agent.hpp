@@ -12,6 +12,7 @@
 
 #include <troupe/messages/result.hpp>
 #include <troupe/runtime/json_text.hpp>
+#include <troupe/runtime/mcp_server_spec.hpp>
 #include <troupe/runtime/ports/engine.hpp>
 
 #include <chrono>
@@ -19,6 +20,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace troupe::net {
 
@@ -33,10 +35,9 @@ struct acp_place {
 class acp_host {
  public:
   virtual ~acp_host() = default;
-  // The place for sessions that work in this folder, an absolute path, with these MCP servers (as the protocol writes them).
-  // May block.
+  // The place for sessions that work in this folder, an absolute path, with these MCP servers. May block.
   [[nodiscard]] virtual result<acp_place> place(const std::string& folder,
-                                                const nlohmann::json& mcp_servers) = 0;
+                                                const std::vector<mcp_server_spec>& mcp_servers) = 0;
 };
 
 struct acp_options {

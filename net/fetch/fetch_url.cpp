@@ -29,6 +29,7 @@ std::string lower(std::string_view text) {
 // What all calls of one tool share.
 struct fetch_setup {
   std::weak_ptr<http_client> client;              // ends with its runtime; the tool may outlive that
+  std::weak_ptr<worker_threads> workers;          // likewise
   std::shared_ptr<const http_origin> authorities; // whose settings of TLS are used
   std::shared_ptr<const std::string> headers;
   fetch_options options;
@@ -40,6 +41,50 @@ struct fetch_setup {
       if (lower(allowed) == host || lower(allowed) == with_port)
         return address_reach::any;
     return address_reach::public_only;
+  }
+};
+
+// What came of a request.
+struct fetched_page {
+  std::string url;
+  int status = 0;
+  std::string type; // lower case
+  std::string body;
+
+  [[nodiscard]] tool_result shown(const fetch_options& options) const {
+    auto head = "URL: " + url + "\nStatus: " + std::to_string(status) + "\nContent-Type: " + type + "\n\n";
+    const auto limit = options.max_text_bytes;
+    const bool html = type.find("html") != std::string::npos;
+    std::string text;
+    if (html)
+      text = html_to_text(std::string_view{body}.substr(0, options.max_html_bytes), charset(), 4 * limit);
+    else if (is_text())
+      text = body;
+    else
+      text = "[" + std::to_string(body.size()) + " bytes that are no text]";
+    if (html && body.size() > options.max_html_bytes)
+      text += "\n[the page goes on: " + std::to_string(body.size()) + " bytes]\n";
+    auto answer = std::move(head) + cut_text(valid_utf8(text), limit);
+    if (status >= 400)
+      return tool_result::failure(errc::tool_failed, std::move(answer));
+    return {std::move(answer)};
+  }
+
+  [[nodiscard]] bool is_text() const {
+    return type.starts_with("text/") || type.find("json") != std::string::npos ||
+           type.find("xml") != std::string::npos || type.find("javascript") != std::string::npos ||
+           type.find("yaml") != std::string::npos ||
+           (type.empty() && body.find('\0') == std::string::npos && is_valid_utf8(body));
+  }
+
+  [[nodiscard]] std::string charset() const {
+    const auto at = type.find("charset=");
+    if (at == std::string::npos)
+      return {};
+    auto name = type.substr(at + 8);
+    name.erase(std::min(name.find_first_of("; "), name.size()));
+    std::erase(name, '"');
+    return name.size() <= 40 ? name : std::string{};
   }
 };
 
@@ -132,9 +177,9 @@ class page_fetch final : public std::enable_shared_from_this<page_fetch> {
     std::unique_lock lock{mutex_};
     const bool redirect = status_ >= 300 && status_ < 400 && status_ != 304 && !location_.empty();
     if (!redirect) {
-      auto shown = page();
+      auto shown = std::make_shared<fetched_page>(fetched_page{url_, status_, type_, std::move(body_)});
       lock.unlock();
-      return finish(std::move(shown));
+      return show(std::move(shown));
     }
     const auto from = url_;
     const auto to = location_;
@@ -150,39 +195,15 @@ class page_fetch final : public std::enable_shared_from_this<page_fetch> {
     go(std::string{next.buffer()});
   }
 
-  // Requires the lock.
-  [[nodiscard]] tool_result page() const {
-    auto head = "URL: " + url_ + "\nStatus: " + std::to_string(status_) + "\nContent-Type: " + type_ + "\n\n";
-    const auto limit = setup_->options.max_text_bytes;
-    const bool html = type_.find("html") != std::string::npos;
-    std::string text;
-    if (html)
-      text = html_to_text(body_, charset(), 4 * limit);
-    else if (is_text())
-      text = body_;
-    else
-      text = "[" + std::to_string(body_.size()) + " bytes that are no text]";
-    auto shown = std::move(head) + cut_text(valid_utf8(text), limit);
-    if (status_ >= 400)
-      return tool_result::failure(errc::tool_failed, std::move(shown));
-    return {std::move(shown)};
-  }
-
-  [[nodiscard]] bool is_text() const {
-    return type_.starts_with("text/") || type_.find("json") != std::string::npos ||
-           type_.find("xml") != std::string::npos || type_.find("javascript") != std::string::npos ||
-           type_.find("yaml") != std::string::npos ||
-           (type_.empty() && body_.find('\0') == std::string::npos && is_valid_utf8(body_));
-  }
-
-  [[nodiscard]] std::string charset() const {
-    const auto at = type_.find("charset=");
-    if (at == std::string::npos)
-      return {};
-    auto name = type_.substr(at + 8);
-    name.erase(std::min(name.find_first_of("; "), name.size()));
-    std::erase(name, '"');
-    return name.size() <= 40 ? name : std::string{};
+  // HTML takes its time, which is not the network's.
+  void show(std::shared_ptr<fetched_page> page) {
+    const auto workers = setup_->workers.lock();
+    if (workers == nullptr)
+      return fail(errc::shutting_down, "The runtime has ended.");
+    workers->submit([self = shared_from_this(), page]() -> worker_threads::report {
+      auto shown = std::make_shared<tool_result>(page->shown(self->setup_->options));
+      return [self, shown] { self->finish(std::move(*shown)); };
+    });
   }
 
   void fail(errc code, std::string message) { finish(tool_result::failure(code, std::move(message))); }
@@ -215,7 +236,8 @@ class page_fetch final : public std::enable_shared_from_this<page_fetch> {
 
 } // namespace
 
-result<tool_ptr> make_fetch_tool(const std::shared_ptr<http_client>& client, fetch_options options) {
+result<tool_ptr> make_fetch_tool(const std::shared_ptr<http_client>& client,
+                                 const std::shared_ptr<worker_threads>& workers, fetch_options options) {
   auto authorities = http_origin::parse("https://localhost");
   if (!authorities)
     return std::move(authorities).failure();
@@ -224,7 +246,7 @@ result<tool_ptr> make_fetch_tool(const std::shared_ptr<http_client>& client, fet
   if (!headers)
     return std::move(headers).failure();
   auto setup = std::make_shared<fetch_setup>(
-      fetch_setup{client, *std::move(authorities), *std::move(headers), std::move(options)});
+      fetch_setup{client, workers, *std::move(authorities), *std::move(headers), std::move(options)});
   auto tool = std::make_shared<tool_definition>();
   tool->name = "fetch_url";
   tool->description =

@@ -4,6 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
 
 namespace troupe::net {
 namespace {
@@ -22,6 +26,7 @@ constexpr std::array not_public_v4 = {
     v4_block{0x64400000, 10}, // shared by a provider's customers
     v4_block{0x7F000000, 8},  // loopback
     v4_block{0xA9FE0000, 16}, // link-local, metadata services
+    v4_block{0xA83F8110, 32}, // the platform of a cloud
     v4_block{0xAC100000, 12}, // private
     v4_block{0xC0000000, 24}, // protocol assignments
     v4_block{0xC0000200, 24}, // documentation
@@ -36,7 +41,7 @@ constexpr std::array not_public_v4 = {
 bool is_public(const address_v4& address) noexcept {
   const auto bits = static_cast<std::uint32_t>(address.to_uint());
   return std::none_of(not_public_v4.begin(), not_public_v4.end(), [bits](const v4_block& block) {
-    return (bits ^ block.first) >> (32 - block.bits) == 0;
+    return block.bits == 32 ? bits == block.first : (bits ^ block.first) >> (32 - block.bits) == 0;
   });
 }
 
@@ -64,6 +69,22 @@ bool is_public(const address_v6& address) noexcept {
 }
 
 } // namespace
+
+bool may_be_public(std::string_view host) {
+  std::string name{host};
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; });
+  while (name.ends_with('.'))
+    name.pop_back();
+  if (name.empty() || name == "localhost" || name.ends_with(".localhost"))
+    return false;
+  boost::system::error_code no_address;
+  if (const auto address = boost::asio::ip::make_address(name, no_address); !no_address)
+    return is_public_address(address);
+  if (in_addr numbers{}; ::inet_aton(name.c_str(), &numbers) != 0)
+    return is_public(address_v4{ntohl(numbers.s_addr)});
+  return true;
+}
 
 bool is_public_address(const boost::asio::ip::address& address) noexcept {
   return address.is_v4() ? is_public(address.to_v4()) : is_public(address.to_v6());

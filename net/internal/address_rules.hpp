@@ -8,7 +8,13 @@
 
 #include <boost/asio/ip/address.hpp>
 
+#include <string_view>
+
 namespace troupe::net {
+
+// False for a host that is spelt as an address which is not public, in any of the ways that resolvers read (127.1,
+// 2130706433, 0x7f000001), or as localhost.
+[[nodiscard]] bool may_be_public(std::string_view host);
 
 [[nodiscard]] bool is_public_address(const boost::asio::ip::address& address) noexcept;
 

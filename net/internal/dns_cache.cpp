@@ -9,6 +9,8 @@ namespace troupe::net {
 
 namespace {
 
+constexpr std::size_t max_names = 512; // then those that are believed no longer are forgotten
+
 std::string key_of(const std::string& host, std::uint16_t port) {
   return host + ":" + std::to_string(port);
 }
@@ -31,6 +33,10 @@ dns_cache::endpoints dns_cache::lookup(const std::string& host, std::uint16_t po
 
 void dns_cache::resolve(const std::string& host, std::uint16_t port, callback done) {
   auto key = key_of(host, port);
+  if (table_->names.size() >= max_names)
+    std::erase_if(table_->names, [now = std::chrono::steady_clock::now()](const auto& known) {
+      return known.second.waiting.empty() && known.second.expires <= now;
+    });
   auto& waiting = table_->names[key].waiting;
   waiting.push_back(std::move(done));
   if (waiting.size() > 1)

@@ -64,9 +64,7 @@ void http_connection::take_addresses(const dns_cache::endpoints& found) {
 // Leaves the addresses that may be reached. A proxy is the user's own; what it resolves cannot be seen here.
 bool http_connection::may_reach() {
   if (proxy_ != nullptr) {
-    boost::system::error_code no_address;
-    auto address = boost::asio::ip::make_address(origin_->host(), no_address);
-    return no_address ? origin_->host() != "localhost" : is_public_address(address);
+    return may_be_public(origin_->host());
   }
   std::erase_if(endpoints_, [](const auto& e) { return !is_public_address(e.address()); });
   return !endpoints_.empty();

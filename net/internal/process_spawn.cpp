@@ -98,6 +98,8 @@ class start_actions {
     ::posix_spawn_file_actions_adddup2(&files_, errors, STDERR_FILENO);
     if (!folder.empty())
       ::posix_spawn_file_actions_addchdir_np(&files_, folder.c_str());
+    // Libraries open descriptors that would be inherited: sockets, files.
+    ::posix_spawn_file_actions_addclosefrom_np(&files_, STDERR_FILENO + 1);
     sigset_t signals;
     sigemptyset(&signals);
     ::posix_spawnattr_setsigmask(&attributes_, &signals);

@@ -266,6 +266,8 @@ tool_result run_and_wait(io_pool& pool, const sandbox_options& options, const st
   const auto run = std::make_shared<sandbox_run>(
       pool, options.limits, probe_time, [answered](tool_result r) { answered->set_value(std::move(r)); });
   run->start(options, command, groups, {});
+  if (answer.wait_for(2 * probe_time) != std::future_status::ready)
+    return tool_result::failure(errc::timeout, "The trial did not end.");
   return answer.get();
 }
 

@@ -156,6 +156,15 @@ TEST_CASE("tools that changed are there at the next model call") {
   CHECK(declared(f, "root") == std::vector<std::string>{"two"});
 }
 
+TEST_CASE("a source that changes all the time holds up no model call") {
+  world w;
+  actor_fixture f;
+  f.start(offered(root(), {shared(w)}));
+  w.version = 2; // while it is being asked
+  give(f, w, {make_tool("one")});
+  CHECK(declared(f, "root") == std::vector<std::string>{"one"});
+}
+
 TEST_CASE("a source of one agent alone ends with it, however it ends") {
   world w;
   actor_fixture f;

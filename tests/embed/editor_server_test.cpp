@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 
 #include "embed/model_rules.hpp"
 
@@ -69,7 +70,8 @@ class editor {
 };
 
 struct desk {
-  explicit desk(model_function rules, std::vector<policy_rule> policy = {}) {
+  explicit desk(model_function rules, std::vector<policy_rule> policy = {},
+                std::vector<subagent_spec> children = {}) {
     rt->add_model("rules", function_model(std::move(rules)));
     deep_agent root{
         .name = "root",
@@ -78,9 +80,14 @@ struct desk {
         .tools = {"request_input", "todo", tool("look", "Looks.", [] { return std::string{"seen"}; })},
         .spawn = spawn_config{}};
     root.policy = std::move(policy);
+    root.subagents = std::move(children);
     place = editor_place{rt, rt->create_deep_agent(std::move(root))};
-    server.emplace([this](const std::string&, const json&) { return place; },
-                   [this](const std::string& line) { ed.take(line); }, "1.2.3");
+    server.emplace(
+        [this](const std::string&, const std::vector<mcp_server_spec>& asked) {
+          servers = asked;
+          return place;
+        },
+        [this](const std::string& line) { ed.take(line); }, "1.2.3");
   }
 
   int send(const std::string& method, json params) {
@@ -105,6 +112,7 @@ struct desk {
   editor_place place{rt, rt->create_deep_agent({})};
   std::string session;
   int last = 0;
+  std::vector<mcp_server_spec> servers; // that the editor asked for
   std::optional<editor_server> server;
 };
 
@@ -125,6 +133,31 @@ TEST_CASE("an editor opens a session, prompts, and gets the answer once, streame
   CHECK(d.ed.text("agent_message_chunk") == "You said: hi");
   CHECK(d.ed.answer_to(d.prompt("again"))["result"]["stopReason"] == "end_turn");
   CHECK(d.ed.text("agent_message_chunk") == "You said: hiYou said: again");
+}
+
+TEST_CASE("an editor's MCP servers are taken as it writes them") {
+  desk d{echo};
+  d.call("initialize", {{"protocolVersion", 1}});
+  auto open = [&d](json servers) {
+    return d.call("session/new", {{"cwd", "/tmp"}, {"mcpServers", std::move(servers)}});
+  };
+  CHECK(open({{{"name", "my files"},
+               {"command", "server"},
+               {"args", {"$HOME"}},
+               {"env", {{{"name", "KEY"}, {"value", "a$b"}}}}},
+              {{"type", "http"},
+               {"name", "web"},
+               {"url", "https://example.com/mcp"},
+               {"headers", json::array()}}})
+            .contains("result"));
+  REQUIRE(d.servers.size() == 2);
+  CHECK(d.servers[0].name == "my_files");
+  CHECK(d.servers[0].args.at(0) == "$$HOME");
+  CHECK(d.servers[0].env.at("KEY") == "a$$b");
+  CHECK(d.servers[1].url == "https://example.com/mcp");
+  for (const auto& wrong : {json{{{"name", "x"}}}, json{{{"type", "sse"}, {"name", "x"}, {"url", "u"}}},
+                            json{"text"}, json{{{"name", ""}, {"command", "c"}}}, json{5}})
+    CHECK(open(wrong)["error"]["code"] == -32602);
 }
 
 TEST_CASE("tool calls, plans and children are shown") {
@@ -208,6 +241,42 @@ TEST_CASE("a question without choices is said, and the next prompt answers it") 
   CHECK(d.ed.text("agent_message_chunk") == "Which colour?");
   CHECK(d.ed.answer_to(d.prompt("blue"))["result"]["stopReason"] == "end_turn");
   CHECK(d.ed.text("agent_message_chunk") == "Which colour?It is blue");
+}
+
+TEST_CASE("two children that ask at a time are both answered, one after the other") {
+  desk d{[](const model_request& request) -> model_response {
+           if (request.agent == "asker")
+             return test::tool_turns(request) == 0
+                        ? call_response("request_input",
+                                        {{"message", "Which " + test::last_text(request) + "?"}})
+                        : text_response(test::last_text(request));
+           if (test::tool_turns(request) > 0)
+             return text_response("both");
+           auto both = call_response("asker", {{"request", "colour"}});
+           both.parts.push_back(call_response("asker", {{"request", "size"}}).parts.front());
+           return both;
+         },
+         {},
+         {{.name = "asker", .goal = "Ask.", .tools = {"request_input"}}}};
+  d.begin();
+  CHECK(d.ed.answer_to(d.prompt("go"))["result"]["stopReason"] == "end_turn");
+  CHECK(d.ed.answer_to(d.prompt("first"))["result"]["stopReason"] == "end_turn");
+  const auto said = d.ed.text("agent_message_chunk");
+  CHECK(said.find("Which colour?") != std::string::npos);
+  CHECK(said.find("Which size?") != std::string::npos);
+  CHECK(d.ed.answer_to(d.prompt("second"))["result"]["stopReason"] == "end_turn");
+  CHECK(d.ed.text("agent_message_chunk").ends_with("both"));
+}
+
+TEST_CASE("a host that throws is an error of the request") {
+  editor ed;
+  editor_server server{[](const std::string&, const std::vector<mcp_server_spec>&) -> editor_place {
+                         throw std::runtime_error{"no such place"};
+                       },
+                       [&ed](const std::string& line) { ed.take(line); }};
+  server.take(R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}})");
+  server.take(R"({"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":"/","mcpServers":[]}})");
+  CHECK(ed.answer_to(2)["error"]["code"] == -32603);
 }
 
 TEST_CASE("a session that was there is told from its log when it is loaded") {

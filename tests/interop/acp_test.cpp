@@ -22,23 +22,23 @@ policy: [{tool: write_file, agent: "*", decision: ask}]
   folder.write("rules.yaml", R"(rules:
   - match: {agent: digger}
     reply: {text: "gold"}
-  - match: {tool: request_input}
+  - match: {turn: 1, tool: request_input}
     reply: {text: "It is {{ results.request_input[-1] }}."}
-  - match: {tool: list_directory}
+  - match: {turn: 1, tool: list_directory}
     reply: {text: "{{ count(results.list_directory[-1].entries) }} entries"}
-  - match: {tool: spawn_subagent}
+  - match: {turn: 1, tool: spawn_subagent}
     reply: {text: "The digger says: {{ results.spawn_subagent[-1].result }}"}
-  - match: {tool: write_file}
+  - match: {turn: 1, tool: write_file}
     reply: {text: "Done: {{ results.write_file[-1] }}"}
-  - match: {text: "^list"}
+  - match: {turn: 0, text: "^list"}
     reply: {calls: [{tool: list_directory, args: {path: "."}}]}
-  - match: {text: "^delegate"}
+  - match: {turn: 0, text: "^delegate"}
     reply: {calls: [{tool: spawn_subagent, args: {name: digger, goal: dig}}]}
-  - match: {text: "^write"}
+  - match: {turn: 0, text: "^write"}
     reply: {calls: [{tool: write_file, args: {path: out.txt, content: x}}]}
-  - match: {text: "^ask"}
+  - match: {turn: 0, text: "^ask"}
     reply: {calls: [{tool: request_input, args: {message: "Which one?"}}]}
-  - match: {text: "^slow"}
+  - match: {turn: 0, text: "^slow"}
     latency: 60s
     reply: {text: "late"}
   - reply: {text: "Hello."}

@@ -8,14 +8,17 @@
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <thread>
-
-#include <unistd.h>
 
 #include "interop/node.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/test_server.hpp"
+#include <unistd.h>
 
 using namespace troupe;
 using namespace troupe::test;
@@ -47,22 +50,29 @@ constexpr const char* rules = R"yaml(rules:
 scripted_reply page(const seen_request& r) {
   if (r.head.starts_with("GET /away"))
     return answer(302, "", "text/html",
-                  "Location: http://localhost:" + r.head.substr(r.head.find("127.0.0.1:") + 10, 5) + "/secret\r\n");
+                  "Location: http://localhost:" + r.head.substr(r.head.find("127.0.0.1:") + 10, 5) +
+                      "/secret\r\n");
   if (r.head.find("/submit?q=blue+whales") != std::string::npos)
     return answer(200, "<h1>Found 42 blue whales</h1>", "text/html");
   if (r.head.starts_with("GET /secret"))
     return answer(200, "<h1>a secret page</h1>", "text/html");
-  return answer(200, "<form action='/submit'><input name=q aria-label=Query><button>Send</button></form>", "text/html");
+  return answer(200, "<form action='/submit'><input name=q aria-label=Query><button>Send</button></form>",
+                "text/html");
+}
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
 }
 
 class browsing {
  public:
   explicit browsing(const std::string& more = {}) : server_(page) {
     folder_.write("rules.yaml", rules);
-    folder_.write("agents/surfer.md",
-                  "---\nkind: browser\nname: surfer\ndescription: Uses the web.\nbrowser:\n  command: node\n  args: [" +
-                      std::string{TROUPE_NODE_MODULES} + "/@playwright/mcp/cli.js]\n  allowed_domains: [127.0.0.1]\n" +
-                      more + "---\nBe brief.\n");
+    folder_.write(
+        "agents/surfer.md",
+        "---\nkind: browser\nname: surfer\ndescription: Uses the web.\nbrowser:\n  command: node\n  args: [" +
+            std::string{TROUPE_NODE_MODULES} + "/@playwright/mcp/cli.js]\n  allowed_domains: [127.0.0.1]\n" +
+            more + "---\nBe brief.\n");
     before_ = count_processes();
   }
 
@@ -80,12 +90,12 @@ class browsing {
     return run.outcome();
   }
 
-  // The browser and its server have ended.
+  // The browser and its server have ended, also what they had made independent of us.
   bool nothing_left() const {
     const auto until = std::chrono::steady_clock::now() + 20s;
-    while (count_processes() > before_ && std::chrono::steady_clock::now() < until)
+    while (something_runs() && std::chrono::steady_clock::now() < until)
       std::this_thread::yield();
-    return count_processes() <= before_;
+    return !something_runs();
   }
 
   [[nodiscard]] bool was_asked_for(const std::string& path) const {
@@ -97,6 +107,19 @@ class browsing {
   [[nodiscard]] const std::string& lines() const { return lines_; }
 
  private:
+  // A browser of Playwright's, or a child of ours that was not there before.
+  [[nodiscard]] bool something_runs() const {
+    if (count_processes() > before_)
+      return true;
+    std::error_code code;
+    for (const auto& entry : std::filesystem::directory_iterator{"/proc", code}) {
+      std::ifstream file{entry.path() / "cmdline", std::ios::binary};
+      const std::string line{std::istreambuf_iterator<char>{file}, {}};
+      if (has(line, "playwright_chromiumdev_profile"))
+        return true;
+    }
+    return false;
+  }
   static std::size_t count_processes() { return net::count_processes(::getpid(), 10'000).processes; }
 
   temporary_folder folder_;
@@ -114,10 +137,6 @@ bool has_browser() {
     return false;
   }
   return true;
-}
-
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
 }
 
 } // namespace

@@ -21,6 +21,7 @@ TEST_CASE("addresses of the public Internet are told from all others") {
                            "127.0.0.1",
                            "127.255.255.254",
                            "169.254.169.254",
+                           "168.63.129.16",
                            "172.16.0.1",
                            "172.31.255.255",
                            "192.0.0.1",
@@ -50,5 +51,17 @@ TEST_CASE("addresses of the public Internet are told from all others") {
                            "100::1"}) {
     INFO(text);
     CHECK_FALSE(is_public(text));
+  }
+}
+
+TEST_CASE("hosts are judged by their spelling where nobody here resolves them") {
+  for (const char* host : {"localhost", "LOCALHOST", "localhost.", "a.localhost", "127.1", "2130706433",
+                           "0x7f000001", "0177.1", "127.0.0.1", "127.0.0.1.", "::1", "10.0.0.1", ""}) {
+    INFO(host);
+    CHECK_FALSE(may_be_public(host));
+  }
+  for (const char* host : {"example.com", "8.8.8.8", "localhost.example.com", "2606:4700::1111"}) {
+    INFO(host);
+    CHECK(may_be_public(host));
   }
 }

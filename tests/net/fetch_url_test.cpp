@@ -21,11 +21,12 @@ struct fixture {
   io_pool pool;
   test_server server;
   std::shared_ptr<http_client> client = std::make_shared<http_client>(pool);
+  std::shared_ptr<worker_threads> workers = std::make_shared<worker_threads>(1);
 
   explicit fixture(test_server::script answer_with) : server(std::move(answer_with)) {}
 
   tool_result fetch(const std::string& url, fetch_options options = {}, std::stop_token stop = {}) {
-    auto tool = make_fetch_tool(client, std::move(options));
+    auto tool = make_fetch_tool(client, workers, std::move(options));
     REQUIRE(tool);
     auto answered = std::make_shared<std::promise<tool_result>>();
     auto context = std::make_shared<tool_context>();
@@ -138,7 +139,7 @@ TEST_CASE("a page that does not come is given up, and one that nobody wants any 
 
 TEST_CASE("a tool that outlives its client says so") {
   fixture f([](const seen_request&) { return answer(200, "x"); });
-  auto tool = make_fetch_tool(f.client);
+  auto tool = make_fetch_tool(f.client, f.workers);
   REQUIRE(tool);
   f.client.reset();
   std::promise<tool_result> answered;
@@ -161,7 +162,12 @@ TEST_CASE("HTML of all kinds becomes text") {
   std::string deep;
   for (int i = 0; i < 100'000; ++i)
     deep += "<div>";
-  static_cast<void>(text(deep + "x"));
+  CHECK(has(text(deep + "tail"), "tail"));
+  std::string monster = "<p";
+  for (int i = 0; i < 100'000; ++i)
+    monster += " a" + std::to_string(i) + "=1";
+  CHECK(has(text("<p>before</p>" + monster + ">inside</p>after"), "after"));
+  CHECK(has(text("<img src='data:image/png;base64," + std::string(100'000, 'A') + "' alt=cat>"), "[cat]"));
   static_cast<void>(text("<<<>>><a <b </c \0"));
   CHECK(html_to_text(std::string(1'000'000, 'x'), "", 1000).size() <= 1010);
 }

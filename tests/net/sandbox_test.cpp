@@ -86,7 +86,8 @@ TEST_CASE("files outside the workspace are neither read nor written") {
     INFO(target);
     const auto result = f.run(std::string{"echo x > "} + target);
     CHECK(result.failed);
-    CHECK_FALSE(fs::exists(std::string{"/usr/x"}));
+    if (std::string_view{target}.ends_with("/x"))
+      CHECK_FALSE(fs::exists(target));
   }
   CHECK(f.run("mount -o remount,rw /usr || mount --bind /tmp /usr || unshare -Ur true").failed);
 }

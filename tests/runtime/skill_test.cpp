@@ -118,6 +118,59 @@ TEST_CASE("a skill is loaded with the list of its files, and its files are read 
   CHECK(call(skills, "use_skill", {{"name", "pdf"}}).failed.has_value());
 }
 
+TEST_CASE("copies of skills hold regular files only, and stay what they were") {
+  skill_folder f;
+  f.folder.write("outside.txt", "secret");
+  fs::create_symlink(f.at("outside.txt"), f.at("pdf/link.txt"));
+  auto copies = skill_copies::make(load_skills({f.folder.path()}).skills);
+  REQUIRE(copies);
+  const auto& skills = (*copies)->skills();
+  fs::remove_all(f.at("pdf"));
+  fs::create_directory_symlink("/etc", f.at("pdf"));
+  CHECK(call(skills, "use_skill", {{"name", "pdf"}}).text.starts_with("# PDF"));
+  CHECK(call(skills, "read_skill_file", {{"name", "pdf"}, {"path", "link.txt"}}).failed.has_value());
+  CHECK(call(skills, "read_skill_file", {{"name", "pdf"}, {"path", "passwd"}}).failed.has_value());
+  const auto folder = skills.at("pdf")->folder;
+  CHECK(fs::exists(folder / "scripts/text.py"));
+  copies->reset();
+  CHECK_FALSE(fs::exists(folder));
+}
+
+TEST_CASE(
+    "a skill that is too large to be copied is left out with a word, and so is one whose name is a path") {
+  skill_folder f;
+  f.folder.write("pdf/large.bin", std::string(100'000, 'x'));
+  auto copies = skill_copies::make(load_skills({f.folder.path()}).skills, {.max_copied_bytes = 50'000});
+  REQUIRE(copies);
+  CHECK((*copies)->skills().size() == 1);
+  CHECK((*copies)->issues().size() == 1);
+  f.folder.write("evil/SKILL.md", skill_text("../usr", "A path.", ""));
+  const auto loaded = load_skills({f.folder.path()});
+  CHECK(loaded.skills.size() == 2);
+  CHECK(has_errors(loaded.issues));
+}
+
+TEST_CASE("an agent whose text has placeholders is told its skills, too") {
+  skill_folder f;
+  auto with = environment();
+  with.skills = load_skills({f.folder.path()}).skills;
+  agent_definition d;
+  d.name = "helper";
+  d.description = "Helps.";
+  d.instruction = "Do: ${query}";
+  d.file = "helper.md";
+  d.skills = {"pdf"};
+  d.input_schema = {{"type", "object"}, {"properties", {{"query", {{"type", "string"}}}}}};
+  with.agents.push_back(std::make_shared<const agent_definition>(d));
+  machine_driver driver{build(root(), with)};
+  driver.start();
+  const auto started = machine_driver::of<command::start_child>(driver.feed(
+      input::model_done{answer({call_of("invoke_agent", R"({"agent_name":"helper","prompt":"it"})")})}));
+  REQUIRE(started.size() == 1);
+  CHECK(started[0].profile->head->system.find("Do: it") != std::string::npos);
+  CHECK(started[0].profile->head->system.find("Reads PDF files.") != std::string::npos);
+}
+
 TEST_CASE("agents have the skills that they are given, and only these") {
   skill_folder f;
   auto with = environment();

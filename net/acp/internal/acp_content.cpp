@@ -9,11 +9,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t max_options = 12;
-
-std::string text_at(const json& object, const char* key) {
-  auto found = object.is_object() ? object.find(key) : object.end();
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string{};
-}
+constexpr std::size_t max_servers = 64;
 
 // What stands before an attached file, so that the model knows where it comes from.
 std::string named(const std::string& uri, const std::string& text) {
@@ -40,11 +36,41 @@ bool add_block(const json& block, content& out) {
   return true;
 }
 
+// In the values of a spec '$' begins a variable.
+std::string literal(const std::string& text) {
+  std::string out;
+  for (char c : text)
+    out.append(c == '$' ? 2 : 1, c);
+  return out;
+}
+
+// [{"name": …, "value": …}, …]
+std::map<std::string, std::string> named_values(const json& list) {
+  std::map<std::string, std::string> values;
+  if (list.is_array())
+    for (const auto& item : list)
+      values.insert_or_assign(text_at(item, "name"), literal(text_at(item, "value")));
+  return values;
+}
+
+// What a name of tools may hold.
+std::string clean_name(const std::string& name) {
+  std::string out;
+  for (char c : name)
+    out += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ? c : '_';
+  return out;
+}
+
 json option(std::size_t index, std::string name, const char* kind) {
   return {{"optionId", std::to_string(index)}, {"name", std::move(name)}, {"kind", kind}};
 }
 
 } // namespace
+
+std::string text_at(const json& object, const char* key) {
+  auto found = object.is_object() ? object.find(key) : object.end();
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string{};
+}
 
 result<content> read_prompt(const json& blocks) {
   content out;
@@ -56,6 +82,31 @@ result<content> read_prompt(const json& blocks) {
       return error{errc::bad_arguments,
                    "prompt[" + std::to_string(i) + "]: there is no such kind of content."};
   return out;
+}
+
+result<std::vector<mcp_server_spec>> read_editor_servers(const json& list) {
+  std::vector<mcp_server_spec> servers;
+  if (list.is_null())
+    return servers;
+  if (!list.is_array() || list.size() > max_servers)
+    return error{errc::bad_arguments,
+                 "mcpServers: a list of servers is wanted, at most " + std::to_string(max_servers) + "."};
+  for (const auto& item : list) {
+    mcp_server_spec spec;
+    spec.name = clean_name(text_at(item, "name"));
+    spec.command = text_at(item, "command");
+    spec.url = text_at(item, "url");
+    if (spec.name.empty() || spec.command.empty() == spec.url.empty() || text_at(item, "type") == "sse")
+      return error{errc::bad_arguments, "mcpServers: \"" + spec.name +
+                                            "\" needs a name, and a command or a URL of streamable HTTP."};
+    if (auto args = item.find("args"); args != item.end() && args->is_array())
+      for (const auto& arg : *args)
+        spec.args.push_back(arg.is_string() ? literal(arg.get<std::string>()) : std::string{});
+    spec.env = named_values(item.value("env", json{}));
+    spec.headers = named_values(item.value("headers", json{}));
+    servers.push_back(std::move(spec));
+  }
+  return servers;
 }
 
 acp_choice choice_of(const question_body& question) {

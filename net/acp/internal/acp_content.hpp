@@ -8,6 +8,7 @@
 #include <troupe/messages/outcome.hpp>
 #include <troupe/messages/result.hpp>
 #include <troupe/net/json_rpc.hpp>
+#include <troupe/runtime/mcp_server_spec.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -18,8 +19,14 @@
 
 namespace troupe::net {
 
+// The text at `key`; empty when there is none, or the value is no object.
+[[nodiscard]] std::string text_at(const nlohmann::json& object, const char* key);
+
 // The blocks of a prompt as a message. Fails with bad_arguments, naming the block.
 [[nodiscard]] result<content> read_prompt(const nlohmann::json& blocks);
+
+// The list of MCP servers that an editor sends. Values stand for themselves; a mistake names the server.
+[[nodiscard]] result<std::vector<mcp_server_spec>> read_editor_servers(const nlohmann::json& list);
 
 // A question as a choice of options and what each means; no options: it is answered with a text.
 struct acp_choice {

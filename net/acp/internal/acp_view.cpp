@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/net/acp/internal/acp_content.hpp>
 #include <troupe/net/acp/internal/acp_view.hpp>
 #include <troupe/runtime/json_text.hpp>
 #include <troupe/runtime/surface.hpp>
@@ -57,9 +58,9 @@ json plan_of(const json& list) {
   for (const auto& item : list) {
     if (!item.is_object())
       return nullptr;
-    const auto status = item.value("status", std::string{"pending"});
+    const auto status = text_at(item, "status");
     const bool known = status == "in_progress" || status == "completed";
-    entries.push_back({{"content", shown(item.value("text", std::string{}))},
+    entries.push_back({{"content", shown(text_at(item, "text"))},
                        {"priority", "medium"},
                        {"status", known ? status : "pending"}});
   }

@@ -178,12 +178,52 @@ class page_reader {
 
 } // namespace
 
+namespace {
+
+// The page without tags of very many attributes, whose cost for the library grows with their square.
+std::string without_monsters(std::string_view html) {
+  constexpr std::size_t max_words = 256;
+  std::string out;
+  out.reserve(html.size());
+  while (!html.empty()) {
+    const auto tag = html.find('<');
+    out.append(html.substr(0, tag));
+    if (tag == std::string_view::npos)
+      break;
+    html.remove_prefix(tag);
+    std::size_t words = 0;
+    char quote = 0;
+    std::size_t end = 1;
+    for (; end < html.size() && (quote != 0 || html[end] != '>'); ++end) {
+      const char c = html[end];
+      if (quote != 0)
+        quote = c == quote ? '\0' : quote;
+      else if (c == '"' || c == '\'')
+        quote = html[end - 1] == '=' ? c : '\0';
+      else if (c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '/' || c == '=')
+        ++words;
+    }
+    // An open quote takes all that follows: then the tag ends where the next begins.
+    if (quote != 0 && end >= html.size())
+      end = std::min(html.find('<', 1), html.size() - 1);
+    if (words <= max_words)
+      out.append(html.substr(0, end + 1));
+    html.remove_prefix(std::min(end + 1, html.size()));
+  }
+  return out;
+}
+
+} // namespace
+
 std::string html_to_text(std::string_view html, const std::string& charset, std::size_t max_bytes) {
   if (html.empty() || html.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
     return {};
-  constexpr int options = HTML_PARSE_RECOVER | HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING | HTML_PARSE_NONET;
+  // Pages nest deeper than the library likes; what it costs is bounded by the bytes that it gets.
+  constexpr int options = static_cast<int>(XML_PARSE_HUGE) | HTML_PARSE_RECOVER | HTML_PARSE_NOERROR |
+                          HTML_PARSE_NOWARNING | HTML_PARSE_NONET;
+  const auto sound = without_monsters(html);
   std::unique_ptr<xmlDoc, decltype(&xmlFreeDoc)> page{
-      htmlReadMemory(html.data(), static_cast<int>(html.size()), nullptr,
+      htmlReadMemory(sound.data(), static_cast<int>(sound.size()), nullptr,
                      charset.empty() ? nullptr : charset.c_str(), options),
       xmlFreeDoc};
   auto* root = page == nullptr ? nullptr : xmlDocGetRootElement(page.get());

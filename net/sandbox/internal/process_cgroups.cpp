@@ -3,7 +3,9 @@
 
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
+#include <fstream>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -19,6 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr int max_sandboxes = 64;
 constexpr int max_last_tries = 50;
+constexpr int max_kill_rounds = 100;
 
 bool write_value(const fs::path& file, const std::string& value) {
   const int descriptor = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
@@ -46,6 +49,17 @@ bool usable(const fs::path& parent, const fs::path& folder) {
 } // namespace
 
 process_cgroup::~process_cgroup() {
+  // What made itself a session of its own is still here.
+  for (int round = 0; round < max_kill_rounds; ++round) {
+    std::ifstream members{entrance()};
+    bool empty = true;
+    for (int pid = 0; members >> pid;) {
+      ::kill(pid, SIGKILL);
+      empty = false;
+    }
+    if (empty)
+      break;
+  }
   owner_->remove(std::move(folder_));
 }
 

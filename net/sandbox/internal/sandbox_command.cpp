@@ -46,13 +46,16 @@ class arguments {
 
 // Limits of each process, then the command itself. RLIMIT_DATA and not the address space: many programs reserve
 // more of that than they use.
-void add_shell(arguments& out, const sandbox_limits& limits, const std::string& command) {
+void add_shell(arguments& out, const sandbox_limits& limits, const std::string& command, bool own_user) {
   const auto memory = std::to_string(limits.max_memory_bytes / kib);
-  const auto processes =
-      limits.max_processes == 0 ? std::string{"unlimited"} : std::to_string(limits.max_processes);
+  // Shells name the limit of processes differently. Without a user of its own it would count all that the user runs.
+  const auto most = std::to_string(limits.max_processes);
+  const auto processes = limits.max_processes == 0 || !own_user
+                             ? std::string{}
+                             : "ulimit -u " + most + " 2>/dev/null || ulimit -p " + most + " || exit 126; ";
   out.add("/bin/sh", "-c",
-          "ulimit -c 0; ulimit -d " + memory + "; ulimit -p " + processes +
-              " 2>/dev/null; if [ -x /bin/bash ]; then exec /bin/bash -c \"$1\"; fi; exec /bin/sh -c \"$1\"",
+          "ulimit -c 0; ulimit -d " + memory + "; " + processes +
+              "if [ -x /bin/bash ]; then exec /bin/bash -c \"$1\"; fi; exec /bin/sh -c \"$1\"",
           "sh", command);
 }
 
@@ -86,7 +89,7 @@ process_spec sandboxed(const sandbox_options& options, const std::string& comman
       std::vector<std::string>{std::string{"PATH="} + path_variable, "LANG=C.UTF-8", "HOME=/tmp"};
   if (options.backend == sandbox_backend::process) {
     spec.folder = options.workspace;
-    add_shell(out, options.limits, command);
+    add_shell(out, options.limits, command, false);
     spec.command = out.take();
     return spec;
   }
@@ -99,7 +102,7 @@ process_spec sandboxed(const sandbox_options& options, const std::string& comman
   out.add("--die-with-parent", "--new-session", "--cap-drop", "ALL");
   add_file_system(out, options);
   out.add("--");
-  add_shell(out, options.limits, command);
+  add_shell(out, options.limits, command, true);
   spec.command = out.take();
   return spec;
 }
