@@ -33,7 +33,8 @@ struct server_limits {
   std::size_t max_live_runs = 10'000;              // then 503
   std::size_t keep_ended_runs = 1000;
   std::size_t max_a2a_tasks = 10'000; // that can be asked for; of those that ended the oldest go first
-  std::size_t page_bytes = std::size_t{8} << 20; // of the events in an answer, but for the last
+  std::size_t max_a2a_bytes = std::size_t{256} << 20; // that they keep; likewise
+  std::size_t page_bytes = std::size_t{8} << 20;      // of the events in an answer, but for the last
 };
 
 } // namespace troupe

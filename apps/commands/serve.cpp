@@ -5,6 +5,7 @@
 
 #include <CLI/App.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <future>
 #include <memory>
@@ -47,6 +48,21 @@ server_options options_of(const serve_arguments& a, const setup& prepared) {
   return o;
 }
 
+// The root, and for programs that call over A2A the agents that it may delegate to, as far as they are offered.
+std::vector<deep_agent> agents_of(const setup& prepared, const server_options& o) {
+  if (!o.a2a)
+    return {prepared.root};
+  auto agents = served_agents(prepared);
+  const auto is_offered = [&o](const std::string& name) {
+    return o.a2a_agents.empty() ||
+           std::find(o.a2a_agents.begin(), o.a2a_agents.end(), name) != o.a2a_agents.end();
+  };
+  agents.erase(std::remove_if(agents.begin() + 1, agents.end(),
+                              [&](const deep_agent& a) { return !is_offered(a.name); }),
+               agents.end());
+  return agents;
+}
+
 int serve(const serve_arguments& arguments, interrupt& signals) {
   auto prepared = prepare(arguments.setup);
   auto options = options_of(arguments, prepared);
@@ -54,10 +70,12 @@ int serve(const serve_arguments& arguments, interrupt& signals) {
   // What still runs after the drain goes on with the next start, where its session is kept.
   prepared.runtime.at_shutdown = prepared.durable ? shutdown_mode::suspend : shutdown_mode::cancel;
   const auto limit = prepared.runtime.shutdown_timeout;
+  auto declared = agents_of(prepared, options);
   runtime rt{std::move(prepared.runtime)};
-  auto root = rt.create_deep_agent(std::move(prepared.root));
-  tell_about(root);
-  options.agents.push_back(root);
+  for (auto& one : declared) {
+    options.agents.push_back(rt.create_deep_agent(std::move(one)));
+    tell_about(options.agents.back());
+  }
   server srv{rt, std::move(options)};
   std::promise<void> signalled;
   signals.on_signal([&signalled] { signalled.set_value(); });
@@ -94,7 +112,7 @@ void add_serve(CLI::App& app, action& chosen, interrupt& signals) {
                    "Name that the server is called by, besides its address (may be given several times)")
       ->allow_extra_args(false);
   command->add_option("--web-root", a.web_root, "Folder of a page to serve at / in place of the dashboard");
-  command->add_flag("--a2a", a.a2a, "Let agents of other programs call the agent, over A2A");
+  command->add_flag("--a2a", a.a2a, "Let agents of other programs call the agents, over A2A");
   command->add_option("--log", a.log_file, "File for the log, as lines of JSON");
   command->footer(
       "The API is described at /openapi.json. SIGTERM or Ctrl-C drains: new work is refused, runs have a\n"

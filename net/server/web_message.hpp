@@ -15,7 +15,7 @@
 
 namespace troupe::net {
 
-enum class web_method : std::uint8_t { get, head, post, other };
+enum class web_method : std::uint8_t { get, head, post, del, other };
 
 // The head of a request: what decides about it before its body is read. A header that may stand once only and stands
 // twice is told by its count.

@@ -177,6 +177,19 @@ TEST_CASE("a second run of a session waits for the first, or is refused") {
   CHECK(second->result()->text() == "2");
 }
 
+TEST_CASE("cancelling the root alone leaves the runs that wait") {
+  actor_fixture f;
+  auto first = f.start(build(root()), "one");
+  auto second = f.start(build(root()), "two");
+  f.cancel(make_agent_id(f.session, 0));
+  REQUIRE(first->result());
+  CHECK(first->result()->cancelled());
+  CHECK_FALSE(second->result());
+  f.answer("root", answer({text_of("2")}));
+  REQUIRE(second->result());
+  CHECK(second->result()->text() == "2");
+}
+
 TEST_CASE("an idle session's actors go, and the session goes on from the store") {
   actor_fixture f;
   f.start(build(root()), "one");

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -73,6 +74,32 @@ TEST_CASE("with --a2a other programs find the agent's card and call it") {
           R"("role":"ROLE_USER","parts":[{"text":"hello"}]}}})");
   CHECK(answer.find("TASK_STATE_COMPLETED") != std::string::npos);
   CHECK(answer.find("embedded scenario model") != std::string::npos);
+}
+
+TEST_CASE("agents of the configuration and of files are offered over A2A, as far as they are named") {
+  temporary_folder f;
+  std::filesystem::create_directories(f.path() / "agents");
+  f.write("agents/writer.md", "---\nname: writer\ndescription: Writes.\n---\nYou write.\n");
+  const std::string head =
+      "name: boss\ninstruction: You are a test.\nsubagents:\n  - name: helper\n    goal: Helps.\n"
+      "server:\n  listen: 127.0.0.1:0\n  a2a: ";
+  const auto is_offered = [](std::uint16_t port, const std::string& name) {
+    return ask(port, "GET /a2a/" + name + "/agent-card.json").starts_with("HTTP/1.1 200");
+  };
+  {
+    f.write("troupe.yaml", head + "true\n");
+    program p{f.path(), serve({"--store", "memory"})};
+    const auto port = served_port(f);
+    for (const char* name : {"boss", "helper", "writer"})
+      CHECK_MESSAGE(is_offered(port, name), name);
+  }
+  temporary_folder g;
+  g.write("troupe.yaml", head + "[helper]\n");
+  program p{g.path(), serve({"--store", "memory"})};
+  const auto port = served_port(g);
+  CHECK(is_offered(port, "helper"));
+  CHECK_FALSE(is_offered(port, "boss"));
+  CHECK(ask(port, "GET /v1/agents").find("\"boss\"") != std::string::npos);
 }
 
 TEST_CASE("the configuration says where to listen and who may call") {

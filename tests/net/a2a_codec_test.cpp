@@ -125,7 +125,7 @@ TEST_CASE("requests name their methods and paths") {
   const auto old = json::parse(
       make_request(at(binding::json_rpc, protocol::v03), "/rpc", operation::send, {&m, "", "r1"}).body);
   CHECK(old["method"] == "message/send");
-  CHECK(old["params"]["configuration"]["blocking"] == true);
+  CHECK(old["params"]["configuration"]["blocking"] == false);
   const auto get =
       make_request(at(binding::http_json, protocol::v1), "/a/", operation::get, {nullptr, "t/1", ""});
   CHECK(get.method == "GET");

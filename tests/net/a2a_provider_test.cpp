@@ -194,6 +194,83 @@ TEST_CASE("dropping a call cancels its task") {
   CHECK(f.methods() == list({"SendStreamingMessage", "CancelTask"}));
 }
 
+TEST_CASE("a call that is dropped after its question was answered cancels the task") {
+  a2a_fixture f([](const seen_request& r) {
+    if (rpc_method(r) == "CancelTask")
+      return rpc_answer(r, task_item("CANCELED"));
+    if (message_of(r).contains("taskId"))
+      return scripted_reply{}; // takes its time
+    return rpc_stream(r, {state_item("INPUT_REQUIRED", "Which?")});
+  });
+  const auto request = remote_request("Paint.");
+  const auto asked = f.call(request);
+  REQUIRE(asked.response);
+  auto sink = std::make_shared<recording_sink>();
+  auto running = f.provider->start(after(*request, asked, tool_answer("blue")), sink);
+  REQUIRE(f.server.wait_requests(3));
+  running.reset();
+  REQUIRE(f.server.wait_requests(4));
+  CHECK(f.methods() == list({"SendStreamingMessage", "SendStreamingMessage", "CancelTask"}));
+}
+
+TEST_CASE("an agent without streams is not waited for, so that its task can be cancelled") {
+  a2a_fixture f(
+      [](const seen_request& r) {
+        if (rpc_method(r) == "CancelTask")
+          return rpc_answer(r, task_item("CANCELED"));
+        if (rpc_method(r) == "GetTask")
+          return scripted_reply{};
+        CHECK(json::parse(r.body)["params"]["configuration"]["returnImmediately"] == true);
+        return rpc_answer(r, {{"task", task_item("WORKING")}});
+      },
+      false);
+  auto sink = std::make_shared<recording_sink>();
+  auto running = f.provider->start(remote_request("x"), sink);
+  REQUIRE(f.server.wait_requests(3));
+  running.reset();
+  REQUIRE(f.server.wait_requests(4));
+  CHECK(f.methods() == list({"SendMessage", "GetTask", "CancelTask"}));
+}
+
+TEST_CASE("a fault in the middle of a stream does not leave the task behind") {
+  a2a_fixture f([](const seen_request& r) {
+    if (rpc_method(r) == "CancelTask")
+      return rpc_answer(r, task_item("CANCELED"));
+    auto reply = rpc_stream(r, {state_item("WORKING")});
+    reply.bytes += "data: no json\n\n";
+    return reply;
+  });
+  CHECK(f.call("x").error->code == errc::model_bad_response);
+  REQUIRE(f.server.wait_requests(3));
+  CHECK(f.methods() == list({"SendStreamingMessage", "CancelTask"}));
+}
+
+TEST_CASE("a caller at its limit gives up the task that asks") {
+  a2a_fixture f([](const seen_request& r) {
+    return rpc_method(r) == "CancelTask" ? rpc_answer(r, task_item("CANCELED"))
+                                         : rpc_stream(r, {state_item("INPUT_REQUIRED", "Which?")});
+  });
+  const auto request = remote_request("Paint.");
+  const auto asked = f.call(request);
+  REQUIRE(asked.response);
+  const auto last = after(*request, asked, tool_answer("denied: nobody", true));
+  last->head = std::make_shared<const prompt_head>();
+  CHECK(f.call(last).error->code == errc::model_refused);
+  REQUIRE(f.server.wait_requests(3));
+  CHECK(f.methods() == list({"SendStreamingMessage", "CancelTask"}));
+}
+
+TEST_CASE("a context that the agent does not take is not offered again") {
+  a2a_fixture f([](const seen_request& r) {
+    if (message_of(r).contains("contextId"))
+      return rpc_error(r, -32602, "no such context");
+    return rpc_stream(r, {state_item("COMPLETED", "ok")});
+  });
+  CHECK(text_of(f.call("first")) == "ok");
+  CHECK(f.call("second").error);
+  CHECK(text_of(f.call("third")) == "ok");
+}
+
 TEST_CASE("a stream that breaks is taken up again") {
   a2a_fixture f([](const seen_request& r) {
     if (rpc_method(r) == "SubscribeToTask")
@@ -232,7 +309,9 @@ TEST_CASE("an agent that is gone in the middle is an error and never an answer")
   REQUIRE(r.error);
   CHECK_FALSE(r.error->retryable);
   CHECK(r.error->code == errc::model_unavailable);
-  CHECK(f.methods() == list({"SendStreamingMessage", "SubscribeToTask", "GetTask", "GetTask", "GetTask"}));
+  REQUIRE(f.server.wait_requests(7));
+  CHECK(f.methods() ==
+        list({"SendStreamingMessage", "SubscribeToTask", "GetTask", "GetTask", "GetTask", "CancelTask"}));
 }
 
 TEST_CASE("an agent without streams is asked once, and again while it works") {
@@ -431,6 +510,7 @@ TEST_CASE("an interface at another origin than the card gets no credentials") {
       [&](const seen_request&) { return answer(200, card_at(elsewhere.url() + "/rpc").dump()); });
   net::a2a_agent agent;
   agent.card_url = cards.url() + "/card";
+  agent.allow_private = true;
   a2a_fixture f([](const seen_request& r) { return rpc_stream(r, {}); }, true,
                 {{"type", "apiKey"}, {"key", "sk-very-secret"}}, agent);
   CHECK(text_of(f.call("x")) == "ok");
@@ -452,6 +532,19 @@ TEST_CASE("a card cannot send calls to addresses that are not public") {
     CHECK_MESSAGE(r.error->code == errc::not_allowed, url);
     CHECK(r.error->message.find("allow_private") != std::string::npos);
   }
+}
+
+TEST_CASE("a card on a private host names no other port of it") {
+  test_server elsewhere([](const seen_request& r) { return rpc_stream(r, {state_item("COMPLETED", "ok")}); });
+  test_server cards(
+      [&](const seen_request&) { return answer(200, card_at(elsewhere.url() + "/rpc").dump()); });
+  net::a2a_agent agent;
+  agent.card_url = cards.url() + "/card";
+  a2a_fixture f([](const seen_request& r) { return rpc_stream(r, {}); }, true, {}, agent);
+  const auto r = f.call("x");
+  REQUIRE(r.error);
+  CHECK(r.error->code == errc::not_allowed);
+  CHECK(elsewhere.requests().empty());
 }
 
 TEST_CASE("a redirect is not followed") {
@@ -494,4 +587,26 @@ TEST_CASE("client credentials are exchanged for a token, which is kept and renew
   CHECK(text_of(f.call("x")) == "ok");
   CHECK(text_of(f.call("y")) == "ok");
   CHECK(given == 2);
+}
+
+TEST_CASE("a token that does not say how long it is good is kept until it is refused") {
+  std::atomic<int> given{0};
+  test_server tokens([&](const seen_request&) {
+    return answer(200, json{{"access_token", "t" + std::to_string(++given)}}.dump());
+  });
+  a2a_fixture f([](const seen_request& r) { return rpc_stream(r, {state_item("COMPLETED", "ok")}); }, true,
+                {{"type", "oauth2"},
+                 {"token_url", tokens.url() + "/token"},
+                 {"client_id", "me"},
+                 {"client_secret", "s"}});
+  CHECK(text_of(f.call("x")) == "ok");
+  CHECK(text_of(f.call("y")) == "ok");
+  CHECK(given == 1);
+}
+
+TEST_CASE("a secret that is there is not kept waiting by the threads of others") {
+  a2a_fixture f([](const seen_request& r) { return rpc_stream(r, {state_item("COMPLETED", "ok")}); }, true,
+                {{"type", "apiKey"}, {"key", "literal"}});
+  f.workers->close(5'000);
+  CHECK(text_of(f.call("x")) == "ok");
 }

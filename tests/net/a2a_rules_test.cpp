@@ -60,11 +60,13 @@ TEST_CASE("URLs are taken as they are written") {
 
 TEST_CASE("who may be reached, and who gets credentials") {
   const auto url = *split_url("http://127.0.0.1:8080/rpc", "x");
-  CHECK_FALSE(check_address(url, {false, "example.org", "https://example.org:443"}));
-  CHECK(check_address(url, {true, "example.org", "https://example.org:443"}));
-  CHECK(check_address(url, {false, "127.0.0.1", "http://127.0.0.1:9"}));
-  CHECK_FALSE(may_have_credentials(url, {false, "127.0.0.1", "http://127.0.0.1:9"}));
-  CHECK(may_have_credentials(url, {false, "127.0.0.1", "http://127.0.0.1:8080"}));
+  CHECK_FALSE(check_address(url, {false, "https://example.org:443"}));
+  CHECK(check_address(url, {true, "https://example.org:443"}));
+  CHECK_FALSE(check_address(url, {false, "http://127.0.0.1:9"}));
+  CHECK_FALSE(check_address(url, {false, "https://127.0.0.1:8080"}));
+  CHECK(check_address(url, {false, "http://127.0.0.1:8080"}));
+  CHECK_FALSE(may_have_credentials(url, {false, "http://127.0.0.1:9"}));
+  CHECK(may_have_credentials(url, {false, "http://127.0.0.1:8080"}));
   CHECK(may_have_credentials(url, {}));
 }
 
@@ -116,6 +118,10 @@ TEST_CASE("headers are made of secrets") {
   const auto raw = *read_auth({{"type", "http"}, {"scheme", "Token"}, {"value", "abc"}});
   CHECK(auth_header(raw)->second == "Token abc");
   const auto key = *read_auth({{"type", "apiKey"}, {"key", "k"}, {"name", "X-Other"}});
+  CHECK_FALSE(blocks(key));
+  CHECK_FALSE(blocks(*read_auth({{"type", "apiKey"}, {"key", "!!x"}})));
+  CHECK(blocks(*read_auth({{"type", "apiKey"}, {"key", "!x"}})));
+  CHECK(blocks(*read_auth({{"type", "apiKey"}, {"key", "file:x"}})));
   CHECK((*auth_header(key) == std::pair<std::string, std::string>{"X-Other", "k"}));
 }
 
@@ -128,6 +134,13 @@ TEST_CASE("a mismatch of auth and card is told") {
   CHECK(auth_mismatch(*read_auth({{"type", "apiKey"}, {"key", "k"}}), card).find("apiKey") !=
         std::string::npos);
   CHECK(auth_mismatch(*read_auth({{"type", "http"}, {"scheme", "bearer"}, {"token", "t"}}), card).empty());
+  // The card's words are those of a stranger.
+  card.security_schemes = {{"s", {{"type", "http"}, {"scheme", "x token=hunter2hunter2 \x1b[2J"}}},
+                           {"t", {{"type", std::string(10'000, 'x')}}}};
+  const auto told = auth_mismatch({}, card);
+  CHECK(told.size() < 1500);
+  CHECK(told.find('\x1b') == std::string::npos);
+  CHECK(told.find("hunter2") == std::string::npos);
 }
 
 TEST_CASE("faults have one meaning, whatever was being done") {

@@ -99,7 +99,9 @@ TEST_CASE("every way in which a run can end is a state of its task") {
                       {outcome::make_failed(errc::busy, "x"), a2a::task_state::rejected},
                       {outcome::make_failed(errc::shutting_down, "x"), a2a::task_state::rejected}};
   for (const auto& [ended, state] : rows)
-    CHECK(state_of_outcome(ended) == state);
+    CHECK(state_of_outcome(ended, false) == state);
+  // What had begun was not refused.
+  CHECK(state_of_outcome(outcome::make_failed(errc::denied, "x"), true) == a2a::task_state::failed);
   CHECK(a2a_timestamp(timestamp{std::chrono::microseconds{1'500'000}}) == "1970-01-01T00:00:01.500Z");
 }
 
@@ -258,7 +260,153 @@ TEST_CASE("cancelling goes to the engine, and one that has not begun ends at onc
                                              {"configuration", {{"returnImmediately", true}}}});
   const auto ended = s.rpc("CancelTask", {{"id", waiting["result"]["task"]["id"]}});
   CHECK(ended["result"]["status"]["state"] == "TASK_STATE_CANCELED");
-  CHECK(s.web.engine.cancelled().size() == 1);
+  REQUIRE(s.web.engine.cancelled().size() == 1);
+  // The root agent: what waits behind it in the session is another task.
+  CHECK(s.web.engine.cancelled()[0].second == make_agent_id(s.web.engine.run(0).request.session, 0));
+}
+
+TEST_CASE("a question may have any schema, and who answers need not know it") {
+  for (const json& schema : {json{{"type", {"string", "null"}}}, json(true), json(nullptr)}) {
+    CAPTURE(schema.dump());
+    a2a_server s;
+    const auto id = s.begin_task();
+    s.push(0, question_body{call_id{"c0-0-0"}, "Which colour?", schema, "agent"});
+    CHECK(s.task(id)["status"]["state"] == "TASK_STATE_INPUT_REQUIRED");
+    const auto answer =
+        s.rpc("SendMessage", {{"message", a2a_server::message("blue", "m2", {{"taskId", id}})},
+                              {"configuration", {{"returnImmediately", true}}}});
+    CHECK(answer["result"]["task"]["status"]["state"] == "TASK_STATE_WORKING");
+  }
+}
+
+TEST_CASE("an answer that does not fit is the client's mistake") {
+  a2a_server s;
+  s.web.engine.control = error{errc::bad_arguments, "The answer is too short."};
+  const auto id = s.begin_task();
+  s.push(0, question_body{call_id{"c0-0-0"}, "Which colour?", {{"type", "string"}}, "agent"});
+  CHECK(code_of(s.rpc("SendMessage", {{"message", a2a_server::message("b", "m2", {{"taskId", id}})}})) ==
+        -32602);
+}
+
+TEST_CASE("secrets do not leave in data and schemas") {
+  a2a_server s;
+  const auto id = s.begin_task();
+  auto follower = s.begin("SubscribeToTask", {{"id", id}});
+  auto told = follower.read_until("\n\n");
+  const json schema = {{"type", "object"},
+                       {"properties", {{"api_key", {{"type", "string"}, {"default", "hunter2hunter2"}}}}}};
+  s.push(0, question_body{call_id{"c0-0-0"}, "Log in.", schema, "agent"});
+  told += follower.read_all();
+  CHECK(told.find("INPUT_REQUIRED") != std::string::npos);
+  CHECK(told.find("api_key") != std::string::npos);
+  CHECK(told.find("hunter2") == std::string::npos);
+  s.finish(0, outcome::make_completed("done", json{{"password", "hunter2hunter2"}, {"n", 1}}));
+  const auto task = s.task(id);
+  CHECK(task["artifacts"][0]["parts"][1]["data"]["n"] == 1);
+  CHECK(task.dump().find("hunter2") == std::string::npos);
+}
+
+TEST_CASE("a task that has not begun takes no message, and one that works takes no files") {
+  a2a_server s;
+  const auto waiting = s.rpc("SendMessage", {{"message", a2a_server::message("x", "m1")},
+                                             {"configuration", {{"returnImmediately", true}}}});
+  const std::string queued = waiting["result"]["task"]["id"];
+  CHECK(code_of(s.rpc("SendMessage", {{"message", a2a_server::message("y", "m2", {{"taskId", queued}})}})) ==
+        -32004);
+  const auto id = s.begin_task("go", "m3");
+  const json file = {{"raw", "aGk="}, {"mediaType", "text/plain"}};
+  const json words = {{{"text", "one"}}, {{"text", "two"}}};
+  CHECK(code_of(s.rpc("SendMessage",
+                      {{"message", a2a_server::message("", "m4", {{"taskId", id}, {"parts", {file}}})}})) ==
+        -32005);
+  CHECK(s.web.engine.hints().empty());
+  static_cast<void>(
+      s.rpc("SendMessage", {{"message", a2a_server::message("", "m5", {{"taskId", id}, {"parts", words}})},
+                            {"configuration", {{"returnImmediately", true}}}}));
+  REQUIRE(s.web.engine.hints().size() == 1);
+  CHECK(s.web.engine.hints()[0].text == "one\ntwo");
+}
+
+TEST_CASE("an id of a message is one within its context and with its words") {
+  a2a_server s;
+  const auto a = s.begin_task("go", "same");
+  const auto other = [&](const json& more, const std::string& text) {
+    return s.rpc("SendMessage", {{"message", a2a_server::message(text, "same", more)},
+                                 {"configuration", {{"returnImmediately", true}}}})["result"]["task"]["id"];
+  };
+  CHECK(other(json::object(), "go") == a);
+  CHECK(other({{"contextId", "elsewhere"}}, "go") != a);
+  CHECK(other(json::object(), "stop") != a);
+  CHECK(s.web.engine.runs() == 3);
+}
+
+TEST_CASE("a time is read as it is meant") {
+  const auto at = [](const char* text) { return read_a2a_timestamp(text); };
+  CHECK(at("1970-01-01T00:00:01.5Z") == timestamp{std::chrono::microseconds{1'500'000}});
+  CHECK(at("1970-01-01T02:00:01+02:00") == timestamp{std::chrono::microseconds{1'000'000}});
+  CHECK(at("1969-12-31t22:30:00.000001-01:30") == timestamp{std::chrono::microseconds{1}});
+  for (const char* bad :
+       {"", "yesterday", "1970-01-01", "1970-01-01T00:00:01", "1970-02-30T00:00:00Z", "1970-01-01T24:00:00Z",
+        "1970-01-01T00:00:00.Z", "1970-01-01T00:00:00Zx", "1970-01-01T00:00:00+2:00", "-970-01-01T00:00:00Z"})
+    CHECK_MESSAGE(!at(bad), bad);
+  a2a_server s;
+  static_cast<void>(s.begin_task());
+  CHECK(s.rpc("ListTasks", {{"statusTimestampAfter", "2000-01-01T02:00:00+02:00"}})["result"]["totalSize"] ==
+        1);
+  CHECK(s.rpc("ListTasks", {{"statusTimestampAfter", "9000-01-01T00:00:00Z"}})["result"]["totalSize"] == 0);
+  CHECK(code_of(s.rpc("ListTasks", {{"statusTimestampAfter", "yesterday"}})) == -32602);
+}
+
+TEST_CASE("dropping a push notification is refused like setting one") {
+  a2a_server s;
+  const auto got = s.web.ask_raw(
+      s.web.request("DELETE", "/a2a/root/v1/tasks/t/pushNotificationConfigs/c", "", "A2A-Version: 1.0\r\n"));
+  CHECK(got.status == 400);
+  CHECK(got.json()["error"]["details"][0]["reason"] == "PUSH_NOTIFICATION_NOT_SUPPORTED");
+}
+
+TEST_CASE("who listens no more goes when somebody else comes") {
+  auto task = std::make_shared<a2a_task>("a", session_id{"s"}, std::make_shared<a2a_totals>());
+  task->set_id("t");
+  auto kept = std::make_shared<bool>(true);
+  const std::weak_ptr<bool> alive = kept;
+  bool listens = true;
+  task->on_change([kept = std::move(kept), &listens] { return listens && *kept; });
+  task->on_change([] { return true; });
+  CHECK_FALSE(alive.expired());
+  listens = false;
+  task->on_change([] { return true; });
+  CHECK(alive.expired());
+}
+
+TEST_CASE("the table keeps so many bytes, and a task so many of its history") {
+  a2a_tasks table{100, std::size_t{64} << 10};
+  fake_engine engine;
+  for (int i = 0; i < 10; ++i) {
+    auto t = table.make("a", session_id{"s" + std::to_string(i)});
+    t->set_id("t" + std::to_string(i));
+    run_feed feed{t->session, engine.store()};
+    feed.finish(outcome::make_completed(std::string(10'000, 'x')));
+    t->follow(feed);
+    table.add(t, "m" + std::to_string(i));
+  }
+  CHECK(table.find("a", "t0") == nullptr);
+  CHECK(table.find("a", "t9") != nullptr);
+  CHECK(table.list("a", {}).total < 4);
+
+  const auto totals = std::make_shared<a2a_totals>();
+  {
+    a2a_task task{"a", session_id{"s"}, totals};
+    for (int i = 0; i < 4; ++i) {
+      a2a::message said;
+      said.parts.push_back(
+          {a2a::part::form::text, std::string(a2a_task::max_history_bytes / 3, 'x'), {}, {}, {}});
+      task.add_message(std::move(said));
+    }
+    CHECK(task.snapshot({}).history.size() == 2);
+    CHECK(totals->bytes > 0);
+  }
+  CHECK(totals->bytes == 0);
 }
 
 TEST_CASE("a message that comes again does not begin another task") {
@@ -373,8 +521,7 @@ TEST_CASE("a request that has come too far is refused, and one that is not carri
 }
 
 TEST_CASE("a task keeps no more updates than it may, and who missed some gets the whole") {
-  auto clock = std::make_shared<std::atomic<std::uint64_t>>(0);
-  auto task = std::make_shared<a2a_task>("a", session_id{"s"}, clock);
+  auto task = std::make_shared<a2a_task>("a", session_id{"s"}, std::make_shared<a2a_totals>());
   task->set_id("t");
   fake_engine engine;
   run_feed feed{session_id{"s"}, engine.store()};
@@ -419,7 +566,7 @@ TEST_CASE("the table forgets what ended first, and nothing that works") {
   CHECK(table.find("a", "t1") == nullptr);
   CHECK(table.find("a", "t2") == nullptr);
   CHECK(table.find("a", "t3") != nullptr);
-  CHECK(table.begun_by("a", "m1") == nullptr);
-  CHECK(table.begun_by("a", "m3") != nullptr);
+  CHECK(table.begun_by("m1") == nullptr);
+  CHECK(table.begun_by("m3") != nullptr);
   CHECK(table.find("b", "t0") == nullptr);
 }

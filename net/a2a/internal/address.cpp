@@ -75,7 +75,7 @@ bool is_private_host(std::string_view host) {
 }
 
 status check_address(const web_url& url, const address_policy& policy) {
-  const bool named = !policy.named_host.empty() && policy.named_host == url.host;
+  const bool named = !policy.named_origin.empty() && policy.named_origin == url.origin;
   if (policy.allow_private || named || !is_private_host(url.host))
     return ok();
   return error{errc::not_allowed,

@@ -30,9 +30,9 @@ struct web_url {
 
 struct address_policy {
   bool allow_private = false;
-  std::string named_host{}; // of the configured URL of the card: the user wrote it; empty: an inline card
-  std::string
-      named_origin{}; // likewise; credentials go nowhere else. Empty: the card itself is in the definition
+  // Of the configured URL of the card: the user wrote it. It may be private, and credentials go nowhere else. Empty: the card
+  // itself is in the definition.
+  std::string named_origin{};
 };
 
 // Fails with not_allowed when the URL, which a card names, may not be used.

@@ -3,6 +3,7 @@
 #include <troupe/net/a2a/internal/auth.hpp>
 #include <troupe/net/a2a/internal/codec.hpp>
 #include <troupe/net/a2a/internal/command_output.hpp>
+#include <troupe/net/a2a/internal/failure.hpp>
 #include <troupe/runtime/base64.hpp>
 #include <troupe/runtime/file_text.hpp>
 #include <troupe/runtime/json_text.hpp>
@@ -16,6 +17,8 @@ namespace troupe::net::a2a {
 using nlohmann::json;
 
 namespace {
+
+constexpr std::string_view file_prefix = "file:";
 
 error bad(const std::string& what) {
   return {errc::bad_config, "auth: " + what};
@@ -154,13 +157,13 @@ std::string auth_mismatch(const auth_config& config, const agent_card& card) {
     return {};
   if (config.kind == auth_kind::none)
     return card.requirements.is_array() && !card.requirements.empty()
-               ? "its card asks for " + wanted + ", and its definition has no auth."
+               ? "its card asks for " + peer_text(wanted) + ", and its definition has no auth."
                : std::string{};
   std::string kind{kind_name(config.kind)};
   const auto has = config.kind == auth_kind::http ? kind + " " + lower(config.scheme) : kind;
   if (wanted.find(has) != std::string::npos)
     return {};
-  return "its card asks for " + wanted + ", and auth in its definition is " + has + ".";
+  return "its card asks for " + peer_text(wanted) + ", and auth in its definition is " + has + ".";
 }
 
 result<std::string> find_secret(const std::string& written, const secret_limits& limits) {
@@ -185,17 +188,24 @@ result<std::string> find_secret(const std::string& written, const secret_limits&
       return bad("the command that gives a secret printed nothing.");
     return value;
   }
-  constexpr std::string_view file = "file:";
-  if (written.starts_with(file)) {
-    auto text = read_file_text(written.substr(file.size()), limits.max_bytes);
+  if (written.starts_with(file_prefix)) {
+    auto text = read_file_text(written.substr(file_prefix.size()), limits.max_bytes);
     if (!text)
       return bad(text.failure().message);
     auto value = trimmed(std::move(*text));
     if (value.empty())
-      return bad("the file " + written.substr(file.size()) + " is empty.");
+      return bad("the file " + written.substr(file_prefix.size()) + " is empty.");
     return value;
   }
   return written;
+}
+
+bool blocks(const auth_config& c) {
+  const auto is_slow = [](const std::string& written) {
+    return (written.starts_with('!') && !written.starts_with("!!")) || written.starts_with(file_prefix);
+  };
+  return is_slow(c.key) || is_slow(c.token) || is_slow(c.username) || is_slow(c.password) ||
+         is_slow(c.value) || is_slow(c.client_id) || is_slow(c.client_secret);
 }
 
 result<std::pair<std::string, std::string>> auth_header(const auth_config& c, const secret_limits& limits) {

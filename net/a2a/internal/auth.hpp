@@ -54,6 +54,9 @@ struct secret_limits {
 // The secret that `written` stands for. Blocks: a command may run. Fails with bad_config, and never shows a value.
 [[nodiscard]] result<std::string> find_secret(const std::string& written, const secret_limits& limits = {});
 
+// A secret is the output of a command or stands in a file: finding it blocks.
+[[nodiscard]] bool blocks(const auth_config& config);
+
 // The header of api_key and http. Blocks like find_secret.
 [[nodiscard]] result<std::pair<std::string, std::string>> auth_header(const auth_config& config,
                                                                       const secret_limits& limits = {});

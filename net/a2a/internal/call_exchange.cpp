@@ -34,12 +34,10 @@ void call_exchange::start() {
 }
 
 void call_exchange::begin() {
-  if (auto refused = refuse())
-    return fail(std::move(*refused));
+  refused_ = refuse();
   context_ = said_.ids.context;
   if (said_.is_new)
     context_ = peer_->contexts.take(request_->session).value_or("");
-  note_task();
   message_.parts = said_.news;
   message_.id = make_message_id(*request_, message_.parts);
   message_.context = context_;
@@ -51,6 +49,9 @@ void call_exchange::begin() {
   // A new task may be put into another context than the one that was asked for: the peer decides.
   answer_ = reassembly{
       message_.task.empty() ? std::string{} : context_, message_.task, {peer_->agent.max_answer_bytes}};
+  note_task();
+  if (refused_ && message_.task.empty())
+    return fail(*refused_);
   pause_ = peer_->agent.first_poll;
   peer_->find_route([self = shared_from_this()](const auto& found) { self->take_route(found); });
 }
@@ -75,8 +76,11 @@ std::optional<model_error> call_exchange::refuse() const {
 
 void call_exchange::take_route(const std::variant<route_ptr, model_error>& found) {
   if (const auto* failed = std::get_if<model_error>(&found))
-    return fail(*failed);
+    return fail(refused_ ? *refused_ : *failed);
   route_ = std::get<route_ptr>(found);
+  note_task();
+  if (refused_)
+    return authorize(false, &call_exchange::give_up_refused);
   authorize(false, said_.unanswered ? &call_exchange::leave_unanswered : &call_exchange::send_message);
 }
 
@@ -84,6 +88,8 @@ void call_exchange::authorize(bool fresh, void (call_exchange::*next)()) {
   if (!route_->has_credentials)
     return (this->*next)();
   peer_->find_headers(fresh, [self = shared_from_this(), next](const result<header_list>& headers) {
+    if (!headers && self->refused_)
+      return self->fail(*self->refused_);
     if (!headers)
       return self->fail(
           {headers.failure().code == errc::bad_config ? errc::model_auth : headers.failure().code,
@@ -91,20 +97,24 @@ void call_exchange::authorize(bool fresh, void (call_exchange::*next)()) {
            false,
            {}});
     self->credentials_ = *headers;
+    self->note_task();
     (self.get()->*next)();
   });
 }
 
 // Nobody answers the peer's question: the task is given up, and the question told to whoever called.
 void call_exchange::leave_unanswered() {
-  if (!said_.ids.task.empty())
-    peer_->cancel_task(*route_, credentials_, said_.ids.task);
   fail({errc::needs_input,
         "The remote agent '" + peer_->agent.name +
             "' has a question that nobody could answer, and its task was cancelled: " +
             peer_text(*said_.unanswered),
         false,
         {}});
+}
+
+// The caller goes no further: the peer is not left with a question.
+void call_exchange::give_up_refused() {
+  fail(*refused_);
 }
 
 void call_exchange::send_message() {
@@ -154,8 +164,19 @@ void call_exchange::cancel() {
   if (is_over())
     return;
   peer_->contexts.put(request_->session, std::move(context));
-  if (!task.empty())
+  if (!task.empty() && open_route_ != nullptr)
     peer_->cancel_task(*open_route_, open_credentials_, task);
+}
+
+// A call that fails leaves no work behind at the peer.
+void call_exchange::drop_task() {
+  std::string task;
+  {
+    std::lock_guard lock{mutex_};
+    task = std::exchange(open_task_, {});
+  }
+  if (!task.empty() && route_ != nullptr)
+    peer_->cancel_task(*route_, credentials_, task);
 }
 
 // -- what comes --------------------------------------------------------------------------------------------------------
@@ -188,14 +209,11 @@ void call_exchange::take_item(const stream_item& item) {
   auto taken = answer_.take(item);
   accepted_ = accepted_ || !answer_.empty();
   note_task();
-  if (!taken) {
-    if (!answer_.task_id().empty() && !is_terminal(answer_.state()))
-      peer_->cancel_task(*route_, credentials_, answer_.task_id());
+  if (!taken)
     return fail({errc::too_large,
                  "The remote agent '" + peer_->agent.name + "': " + taken.failure().message,
                  false,
                  {}});
-  }
   auto chunks = answer_.take_chunks();
   if (request_->stream && !is_cancelled())
     for (auto& chunk : chunks)
@@ -281,8 +299,12 @@ void call_exchange::fail_reply(fault f) {
     return complete();
   auto failed = classify(peer_->agent.name, route_->url.origin, f, accepted_);
   const bool is_lost = f.transport || f.status >= 500;
-  if (is_send && (!accepted_ || !answer_.has_task() || !f.transport))
+  if (is_send && (!accepted_ || !answer_.has_task() || !f.transport)) {
+    // What the peer does not take is not offered again; a new message opens another context.
+    keeps_context_ =
+        !said_.is_new || accepted_ || f.transport || failed.retryable || failed.code == errc::model_auth;
     return fail(std::move(failed));
+  }
   if (is_send)
     return recover(false);
   if (!is_lost || ++failures_ >= peer_->agent.max_tries)
@@ -382,6 +404,8 @@ void call_exchange::ask_user() {
 
 // Where an answer stands already, a hint that the peer does not take is told, and nothing is lost.
 void call_exchange::fail(model_error failed) {
+  if (!failed.retryable)
+    drop_task();
   if (said_.hints_only && !said_.is_grace) {
     model_response response;
     response.parts.push_back(
@@ -399,7 +423,7 @@ void call_exchange::deliver(std::variant<model_response, model_error> answer) {
     return over_.store(true, std::memory_order_release);
   const bool asks = is_interrupted(answer_.state()) && std::holds_alternative<model_response>(answer);
   const auto& context = answer_.context().empty() ? context_ : answer_.context();
-  if (!asks)
+  if (!asks && keeps_context_)
     peer_->contexts.put(request_->session, context);
   over_.store(true, std::memory_order_release);
   auto tell = [sink = std::move(sink_), answer = std::move(answer)]() mutable {

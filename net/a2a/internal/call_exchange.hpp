@@ -46,6 +46,8 @@ class call_exchange final : public reply_taker, public std::enable_shared_from_t
   void ask_task();
   void run(operation what);
   void leave_unanswered();
+  void give_up_refused();
+  void drop_task();
 
   [[nodiscard]] bool take_reply(std::string_view text);
   void take_item(const stream_item& item);
@@ -71,7 +73,8 @@ class call_exchange final : public reply_taker, public std::enable_shared_from_t
   std::shared_ptr<model_sink> sink_;
   const conversation said_;
   a2a::message message_;
-  std::string context_; // that was taken to go on with
+  std::optional<model_error> refused_; // nothing is sent, but that the open task is cancelled
+  std::string context_;                // that was taken to go on with
   route_ptr route_;
   header_list credentials_;
   reassembly answer_;
@@ -83,8 +86,9 @@ class call_exchange final : public reply_taker, public std::enable_shared_from_t
   std::uint32_t subscriptions_ = 0; // to take up a stream
   std::uint32_t failures_ = 0;      // in a row, of asking for the task
   bool can_subscribe_ = true;
-  bool accepted_ = false;   // the peer has taken the message
-  bool first_item_ = true;  // of the operation
+  bool accepted_ = false;  // the peer has taken the message
+  bool first_item_ = true; // of the operation
+  bool keeps_context_ = true;
   std::thread::id starter_; // on which nobody is called back
   std::chrono::milliseconds pause_{};
   std::atomic<bool> over_{false};

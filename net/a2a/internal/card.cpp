@@ -238,9 +238,10 @@ result<card_interface> choose_interface(const agent_card& card, bool has_auth) {
 }
 
 std::string wanted_auth(const agent_card& card) {
+  constexpr std::size_t max_wanted = 1000; // bytes
   std::string out;
   const auto add = [&out](const std::string& text) {
-    if (!text.empty() && out.find(text) == std::string::npos)
+    if (!text.empty() && out.size() + text.size() <= max_wanted && out.find(text) == std::string::npos)
       out += (out.empty() ? "" : " or ") + text;
   };
   if (card.security_schemes.is_object())

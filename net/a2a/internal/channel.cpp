@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/net/a2a/internal/channel.hpp>
+#include <troupe/net/json_rpc.hpp>
 #include <troupe/runtime/json_text.hpp>
 
 #include <array>
@@ -41,8 +42,10 @@ json parameters(const card_interface& at, operation what, const operation_argume
   json p = json::object();
   if (a.message != nullptr) {
     p["message"] = write(*a.message, dialect_of(at));
-    if (at.version == protocol::v03 && what == operation::send && at.how == binding::json_rpc)
-      p["configuration"] = {{"blocking", true}};
+    // The task is asked for after that: what is not known cannot be cancelled.
+    if (what == operation::send)
+      p["configuration"] =
+          at.version == protocol::v03 ? json{{"blocking", false}} : json{{"returnImmediately", true}};
   } else {
     p["id"] = a.task;
   }
@@ -91,10 +94,8 @@ outgoing make_request(const card_interface& at, const std::string& base, operati
   outgoing out;
   if (at.how == binding::json_rpc) {
     out.target = base.empty() ? "/" : base;
-    out.body = dump_json({{"jsonrpc", "2.0"},
-                          {"id", a.request_id},
-                          {"method", method_name(what, at.version)},
-                          {"params", parameters(at, what, a)}});
+    out.body = write_rpc(
+        rpc_request{a.request_id, std::string{method_name(what, at.version)}, parameters(at, what, a)});
   } else {
     out.target = rest_target(at, base, what, a.task);
     if (what == operation::get)

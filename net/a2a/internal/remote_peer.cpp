@@ -46,7 +46,6 @@ result<std::shared_ptr<remote_peer>> remote_peer::make(a2a_agent agent, a2a_surr
     auto url = split_url(agent.card_url, "its card");
     if (!url)
       return fail(url.failure());
-    addresses.named_host = url->host;
     addresses.named_origin = url->origin;
   }
   auto peer = std::make_shared<remote_peer>(std::move(agent), std::move(around), std::move(*auth),
@@ -152,8 +151,9 @@ std::variant<route_ptr, model_error> remote_peer::route_of(result<agent_card> ca
   if (agent.card.is_null())
     if (auto allowed = check_address(*url, addresses_); !allowed)
       return fail(allowed.failure());
-  // What a name stands for is judged when it is resolved.
-  const bool is_trusted = !agent.card.is_null() || agent.allow_private || url->host == addresses_.named_host;
+  // What a name stands for is judged when it is resolved; through a proxy that is the proxy's business.
+  const bool is_trusted =
+      !agent.card.is_null() || agent.allow_private || url->origin == addresses_.named_origin;
   auto origin = http_origin::parse(url->origin, agent.ca_file,
                                    is_trusted ? address_reach::any : address_reach::public_only);
   if (!origin)
@@ -190,66 +190,83 @@ void remote_peer::find_headers(bool fresh, headers_done done) {
   if (!has_auth())
     return done(header_list{});
   std::optional<header_list> known;
+  bool is_first = false;
   {
     std::lock_guard lock{mutex_};
     if (fresh)
       headers_.reset();
     else if (headers_ && steady::now() < headers_until_)
       known = headers_;
+    if (!known) {
+      waiting_headers_.push_back(std::move(done));
+      is_first = waiting_headers_.size() == 1;
+    }
   }
   if (known)
     return done(std::move(*known));
-  around_.workers->submit([self = shared_from_this(), done = std::move(done)]() -> worker_threads::report {
-    if (self->auth_.kind == auth_kind::oauth2) {
-      auto body = token_request(self->auth_);
-      return [self, done, body = std::move(body)] {
-        if (!body)
-          return done(body.failure());
-        self->fetch_token(*body, done);
-      };
-    }
-    auto header = auth_header(self->auth_);
-    return [self, done, header = std::move(header)] {
-      if (!header)
-        return done(header.failure());
-      self->keep_headers({*header}, std::nullopt);
-      done(header_list{*header});
+  if (!is_first)
+    return;
+  if (!blocks(auth_))
+    return look_up_headers()();
+  around_.workers->submit([self = shared_from_this()] { return self->look_up_headers(); });
+}
+
+std::function<void()> remote_peer::look_up_headers() {
+  if (auth_.kind == auth_kind::oauth2)
+    return [self = shared_from_this(), body = token_request(auth_)] {
+      if (body)
+        self->fetch_token(*body);
+      else
+        self->end_headers(body.failure());
     };
-  });
+  return [self = shared_from_this(), header = auth_header(auth_)] {
+    if (header)
+      self->end_headers(header_list{*header});
+    else
+      self->end_headers(header.failure());
+  };
 }
 
-void remote_peer::keep_headers(header_list headers, std::optional<std::chrono::seconds> lifetime) {
-  std::lock_guard lock{mutex_};
-  headers_ = std::move(headers);
-  headers_until_ = lifetime ? steady::now() + *lifetime - token_margin : steady::time_point::max();
+void remote_peer::end_headers(result<header_list> found, std::chrono::seconds lifetime) {
+  std::vector<headers_done> waiting;
+  {
+    std::lock_guard lock{mutex_};
+    if (found) {
+      headers_ = *found;
+      headers_until_ =
+          lifetime.count() == 0 ? steady::time_point::max() : steady::now() + lifetime - token_margin;
+    }
+    waiting = std::exchange(waiting_headers_, {});
+  }
+  for (auto& done : waiting)
+    done(found);
 }
 
-void remote_peer::fetch_token(const std::string& body, headers_done done) {
+void remote_peer::fetch_token(const std::string& body) {
   auto url = split_url(auth_.token_url, "auth.token_url");
   auto origin = url ? http_origin::parse(url->origin, agent.ca_file) : url.failure();
   auto lines = make_header_lines(
       {{"Content-Type", "application/x-www-form-urlencoded"}, {"Accept", "application/json"}});
   if (!origin || !lines)
-    return done(!origin ? origin.failure() : lines.failure());
+    return end_headers(!origin ? origin.failure() : lines.failure());
   http_request request;
   request.origin = std::move(*origin);
   request.target = url->target.empty() ? "/" : url->target;
   request.header_lines = std::move(*lines);
   request.body.emplace_back(std::make_shared<const std::string>(body));
   request.timeouts.total = agent.card_timeout;
-  auto handler = whole_reply(max_token_answer, [self = shared_from_this(),
-                                                done = std::move(done)](const reply_end& end) {
+  auto handler = whole_reply(max_token_answer, [self = shared_from_this()](const reply_end& end) {
     if (end.failed)
-      return done(error{to_errc(end.failed->kind), "auth: no token could be had. " + end.failed->message});
+      return self->end_headers(
+          error{to_errc(end.failed->kind), "auth: no token could be had. " + end.failed->message});
     auto token = read_token_answer(end.body);
     if (end.status != 200)
-      return done(error{errc::model_auth, "auth: the token endpoint answered " + std::to_string(end.status) +
-                                              "." + (token ? "" : " " + token.failure().message)});
+      return self->end_headers(error{errc::model_auth, "auth: the token endpoint answered " +
+                                                           std::to_string(end.status) + "." +
+                                                           (token ? "" : " " + token.failure().message)});
     if (!token)
-      return done(token.failure());
-    header_list headers{{"Authorization", "Bearer " + token->value}};
-    self->keep_headers(headers, token->lifetime);
-    done(std::move(headers));
+      return self->end_headers(token.failure());
+    self->end_headers(header_list{{"Authorization", "Bearer " + token->value}}, token->lifetime);
   });
   around_.client->start(std::move(request), std::move(handler)).detach();
 }

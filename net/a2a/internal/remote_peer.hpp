@@ -50,7 +50,8 @@ class remote_peer : public std::enable_shared_from_this<remote_peer> {
   void find_route(route_done done);
   [[nodiscard]] route_ptr known_route() const;
 
-  // The headers that say who calls. `fresh`: those of the last time were refused.
+  // The headers that say who calls. `fresh`: those of the last time were refused. They are looked up once for all calls that
+  // wait; on the caller's thread where that does not block.
   void find_headers(bool fresh, headers_done done);
 
   // Sends an operation; the answer goes to `handler`.
@@ -71,8 +72,11 @@ class remote_peer : public std::enable_shared_from_this<remote_peer> {
   void take_card(reply_end end, bool with_credentials);
   [[nodiscard]] std::variant<route_ptr, model_error> route_of(result<agent_card> card) const;
   void end_fetch(std::variant<route_ptr, model_error> found);
-  void fetch_token(const std::string& body, headers_done done);
-  void keep_headers(header_list headers, std::optional<std::chrono::seconds> lifetime);
+  // Blocks where a secret is the output of a command or stands in a file; what then ends the search.
+  [[nodiscard]] std::function<void()> look_up_headers();
+  void fetch_token(const std::string& body);
+  // Tells all who wait. Without a lifetime the headers are good until they are refused.
+  void end_headers(result<header_list> found, std::chrono::seconds lifetime = {});
   [[nodiscard]] error card_fault(const std::string& what) const;
 
   const a2a_surroundings around_;
@@ -82,6 +86,7 @@ class remote_peer : public std::enable_shared_from_this<remote_peer> {
   mutable std::mutex mutex_;
   route_ptr route_;
   std::vector<route_done> waiting_;
+  std::vector<headers_done> waiting_headers_;
   std::optional<header_list> headers_;
   std::chrono::steady_clock::time_point headers_until_{};
 };

@@ -157,7 +157,12 @@ std::optional<a2a_refusal> read_list(const json& params, a2a_list_query& out) {
     if (state != a2a::task_state::unknown)
       out.state = state;
   }
-  out.after = text_member(params, "statusTimestampAfter");
+  if (const auto* after = member(params, "statusTimestampAfter"); after != nullptr && !after->is_null()) {
+    out.after = after->is_string() ? read_a2a_timestamp(after->get_ref<const std::string&>()) : std::nullopt;
+    if (!out.after)
+      return a2a_refusal{peer_code::invalid_params,
+                         "'statusTimestampAfter' must be a time such as 2026-11-30T19:00:00.000Z."};
+  }
   if (const auto* size = member(params, "pageSize")) {
     const auto count = number_of(size);
     if (!count || *count < 1 || *count > a2a_limits::max_page)
@@ -220,7 +225,7 @@ std::optional<std::pair<a2a_operation, std::string>> find_action(web_method meth
     return std::pair{a2a_operation::stream, std::string{}};
   if (action == "card" || action == "extendedAgentCard")
     return std::pair{a2a_operation::extended_card, std::string{}};
-  if (action == "tasks" && !is_post)
+  if (action == "tasks" && method == web_method::get)
     return std::pair{a2a_operation::list_tasks, std::string{}};
   constexpr std::string_view tasks = "tasks/";
   if (!action.starts_with(tasks))
@@ -258,6 +263,60 @@ web_answer json_of(const a2a_form& form, const json& body, unsigned status) {
 }
 
 } // namespace
+
+std::optional<timestamp> read_a2a_timestamp(std::string_view text) {
+  // A number of so many digits, and the sign that follows it.
+  const auto number = [&text](std::size_t digits) -> std::optional<int> {
+    int value = 0;
+    const auto* end = text.data() + std::min(digits, text.size());
+    const auto [stop, failed] = std::from_chars(text.data(), end, value);
+    if (failed != std::errc{} || stop != text.data() + digits || value < 0)
+      return std::nullopt;
+    text.remove_prefix(digits);
+    return value;
+  };
+  const auto sign = [&text](std::string_view any) {
+    if (text.empty() || any.find(text.front()) == std::string_view::npos)
+      return '\0';
+    const char found = text.front();
+    text.remove_prefix(1);
+    return found;
+  };
+  const auto year = number(4);
+  const auto month = sign("-") != 0 ? number(2) : std::nullopt;
+  const auto day = sign("-") != 0 ? number(2) : std::nullopt;
+  const auto hour = sign("Tt") != 0 ? number(2) : std::nullopt;
+  const auto minute = sign(":") != 0 ? number(2) : std::nullopt;
+  const auto second = sign(":") != 0 ? number(2) : std::nullopt;
+  if (!year || !month || !day || !hour || !minute || !second || *hour > 23 || *minute > 59 || *second > 60)
+    return std::nullopt;
+  const std::chrono::year_month_day date{std::chrono::year{*year},
+                                         std::chrono::month{static_cast<unsigned>(*month)},
+                                         std::chrono::day{static_cast<unsigned>(*day)}};
+  if (!date.ok())
+    return std::nullopt;
+  std::chrono::microseconds rest{0};
+  if (sign(".") != 0) {
+    std::int64_t unit = 100'000;
+    if (text.empty() || text.front() < '0' || text.front() > '9')
+      return std::nullopt;
+    for (; !text.empty() && text.front() >= '0' && text.front() <= '9'; text.remove_prefix(1), unit /= 10)
+      rest += std::chrono::microseconds{unit * (text.front() - '0')};
+  }
+  std::chrono::minutes offset{0};
+  const char zone = sign("Zz+-");
+  if (zone == '+' || zone == '-') {
+    const auto hours = number(2);
+    const auto minutes = sign(":") != 0 ? number(2) : std::nullopt;
+    if (!hours || !minutes || *hours > 23 || *minutes > 59)
+      return std::nullopt;
+    offset = std::chrono::minutes{(zone == '-' ? -1 : 1) * (*hours * 60 + *minutes)};
+  }
+  if (zone == 0 || !text.empty())
+    return std::nullopt;
+  return timestamp{std::chrono::sys_days{date} + std::chrono::hours{*hour} + std::chrono::minutes{*minute} +
+                   std::chrono::seconds{*second} + rest - offset};
+}
 
 read_result read_a2a_rpc(std::string_view body, std::string_view version, a2a_form& form) {
   form = {};

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/messages/event.hpp>
 #include <troupe/net/a2a/internal/codec.hpp>
 #include <troupe/net/a2a/internal/failure.hpp>
 #include <troupe/net/server/internal/request_target.hpp>
@@ -33,7 +34,7 @@ enum class a2a_operation : std::uint8_t {
 struct a2a_list_query {
   std::string context{};
   std::optional<a2a::task_state> state{};
-  std::string after{}; // a status timestamp
+  std::optional<timestamp> after{}; // of the status
   std::size_t page_size = 50;
   std::optional<std::uint64_t> before{}; // of the last page
   bool artifacts = false;
@@ -66,6 +67,9 @@ struct a2a_limits {
   static constexpr std::size_t max_page = 100;
   static constexpr std::size_t max_parts = 256;
 };
+
+// A time as RFC 3339 has it: "2026-11-30T19:00:00.5Z", "…+02:00". Absent when it is none.
+[[nodiscard]] std::optional<timestamp> read_a2a_timestamp(std::string_view text);
 
 // The answer to a request of JSON-RPC; `version` is the header A2A-Version, empty without one. The form is set as far as
 // it is known, for refusals too.

@@ -11,8 +11,11 @@
 #include <troupe/net/server/internal/web_problem.hpp>
 #include <troupe/runtime/content_hash.hpp>
 #include <troupe/runtime/json_text.hpp>
+#include <troupe/runtime/surface.hpp>
 
 #include <algorithm>
+#include <atomic>
+#include <memory>
 #include <utility>
 
 namespace troupe::net {
@@ -46,35 +49,45 @@ bool is_settled(a2a::task_state state, bool by_terms_of_end) {
   return a2a::is_terminal(state) || (!by_terms_of_end && a2a::is_interrupted(state));
 }
 
+struct settled_waiter {
+  settled_waiter(std::function<web_answer()> of, web_reply to)
+      : answer(std::move(of)), reply(std::move(to)) {}
+  // Replies, once, and lets go of the request.
+  void finish() {
+    if (over.exchange(true))
+      return;
+    const auto say = std::exchange(reply, nullptr);
+    const auto what = std::exchange(answer, nullptr);
+    say(what());
+  }
+  std::atomic<bool> over{false};
+  std::function<web_answer()> answer;
+  web_reply reply;
+  std::unique_ptr<timer_handle> timer;
+};
+
 // Replies once the task has ended (or, unless `to_end`, waits for the client), and with what it is when that takes long.
 void reply_when_settled(api_site& site, const std::shared_ptr<a2a_task>& task, bool to_end,
                         std::function<web_answer()> answer, const web_reply& reply) {
   if (is_settled(task->state(), to_end))
     return reply(answer());
-  struct waiter {
-    std::atomic<bool> over{false};
-    std::unique_ptr<timer_handle> timer;
-  };
-  auto waits = std::make_shared<waiter>();
-  auto finish = [waits, answer = std::move(answer), reply] {
-    if (!waits->over.exchange(true))
-      reply(answer());
-  };
+  auto waits = std::make_shared<settled_waiter>(std::move(answer), reply);
   const auto limit = std::max(site.options.limits.answer_time - answer_margin, answer_margin);
-  waits->timer = site.timers.after(limit, [finish, weak = std::weak_ptr{waits}] {
+  waits->timer = site.timers.after(limit, [weak = std::weak_ptr{waits}] {
     if (auto alive = weak.lock())
-      finish();
+      alive->finish();
   });
-  task->on_change([waits, finish, weak = std::weak_ptr{task}, to_end] {
+  // The task keeps what waits for it.
+  task->on_change([waits, weak = std::weak_ptr{task}, to_end] {
     auto alive = weak.lock();
     if (alive != nullptr && !waits->over && !is_settled(alive->state(), to_end))
       return true;
     if (alive != nullptr)
-      finish();
+      waits->finish();
     return false;
   });
   if (is_settled(task->state(), to_end))
-    finish();
+    waits->finish();
 }
 
 web_answer task_answer(const a2a_form& form, const a2a_task& task, std::optional<std::size_t> history) {
@@ -137,13 +150,24 @@ content_ptr content_of(const a2a::message& said) {
   return std::make_shared<const content>(std::move(c));
 }
 
+// What a message says as a hint; absent when it holds files.
+std::optional<std::string> hint_of(const a2a::message& said) {
+  const auto is_file = [](const a2a::part& p) {
+    return p.kind == a2a::part::form::bytes || p.kind == a2a::part::form::uri;
+  };
+  if (std::any_of(said.parts.begin(), said.parts.end(), is_file))
+    return std::nullopt;
+  return content_of(said)->text();
+}
+
 // What a message means as the answer to a question with this schema; absent when it does not fit.
 std::optional<json> answer_value(const a2a::message& said, const json& schema) {
   for (const auto& p : said.parts)
     if (p.kind == a2a::part::form::data)
       return p.data;
   const auto text = a2a::text_of(said.parts);
-  const auto type = schema.is_object() ? schema.value("type", json{}) : json{};
+  const auto* written = a2a::member(schema, "type");
+  const auto type = written == nullptr ? json{} : *written;
   if (type == "boolean") {
     std::string word;
     for (const char c : text)
@@ -156,7 +180,9 @@ std::optional<json> answer_value(const a2a::message& said, const json& schema) {
       return false;
     return std::nullopt;
   }
-  if (type.is_null() || type == "string")
+  const bool takes_text = type.is_null() || type == "string" ||
+                          (type.is_array() && std::find(type.begin(), type.end(), "string") != type.end());
+  if (takes_text)
     return text;
   auto parsed = parse_json(text, {a2a_limits::max_depth, std::size_t{1} << 20});
   return parsed ? std::optional{*parsed} : std::nullopt;
@@ -169,7 +195,7 @@ void continue_task(api_site& site, const a2a_form& form, const a2a_request& requ
   };
   if (!request.message.context.empty() && request.message.context != task->session.str())
     return refuse(peer_code::invalid_params, "'contextId' is not that of the task.");
-  if (a2a::is_terminal(task->state()))
+  if (task->is_over())
     return refuse(
         peer_code::unsupported_operation,
         "The task has ended and takes no messages; send one without taskId to go on in its context.");
@@ -178,19 +204,31 @@ void continue_task(api_site& site, const a2a_form& form, const a2a_request& requ
     auto alive = handle.enter();
     if (!alive)
       return;
-    if (!stored)
-      return reply(a2a_answer(form, a2a_refusal{peer_code::internal_error, stored.failure().message}));
+    if (!stored) {
+      const bool is_theirs = stored.failure().code == errc::bad_arguments;
+      return reply(
+          a2a_answer(form, a2a_refusal{is_theirs ? peer_code::invalid_params : peer_code::internal_error,
+                                       stored.failure().message}));
+    }
     task->add_message(request.message);
     follow_up(*alive, form, request, task, task_place{*task}, reply);
   };
   const auto question = task->question();
-  if (!question)
-    return site.to.steer(task->session, std::nullopt, a2a::text_of(request.message.parts), by_client, go_on);
+  if (!question) {
+    if (task->state() == a2a::task_state::submitted)
+      return refuse(peer_code::unsupported_operation,
+                    "The task has not begun, and takes messages once it works.");
+    const auto hint = hint_of(request.message);
+    if (!hint)
+      return refuse(peer_code::content_type_not_supported,
+                    "A message to a task that works is a hint, which is text: files cannot be taken.");
+    return site.to.steer(task->session, std::nullopt, *hint, by_client, go_on);
+  }
   const auto value = answer_value(request.message, question->schema);
   if (!value)
     return refuse(peer_code::invalid_params,
                   "The message does not answer the question in the form it asks for: " +
-                      dump_json(question->schema));
+                      dump_json(shown_schema(question->schema)));
   site.to.answer(task->session, question->question, *value, by_client,
                  [task, id = question->question, go_on](const status& stored) {
                    if (stored)
@@ -205,7 +243,8 @@ void begin_task(api_site& site, const served_agent& agent, const a2a_form& form,
     reply(a2a_answer(form, a2a_refusal{code, std::move(why)}));
   };
   const auto& name = agent.profile->name;
-  if (auto known = site.a2a->begun_by(name, request.message.id))
+  const auto key = a2a_message_key(name, request.message);
+  if (auto known = site.a2a->begun_by(key))
     return follow_up(site, form, request, known, task_place{*known}, reply);
   if (site.draining)
     return refuse(peer_code::internal_error, "The server is about to end and takes no new work.");
@@ -230,7 +269,7 @@ void begin_task(api_site& site, const served_agent& agent, const a2a_form& form,
     return refuse(peer_code::internal_error, id.failure().message);
   task->set_id(*id);
   task->add_message(request.message);
-  site.a2a->add(task, request.message.id);
+  site.a2a->add(task, key);
   // From its beginning: it may be over before the stream is open.
   const task_place place{*task};
   site.to.start(std::move(run), std::move(feed));
@@ -254,11 +293,11 @@ void list_tasks(api_site& site, const std::string& agent, const a2a_form& form, 
 
 void cancel_task(api_site& site, const a2a_form& form, const std::shared_ptr<a2a_task>& task,
                  const web_reply& reply) {
-  if (a2a::is_terminal(task->state()))
+  if (task->is_over())
     return reply(
         a2a_answer(form, a2a_refusal{peer_code::task_not_cancelable, "The task has ended already."}));
   if (!site.runs->end_unbegun(task->id(), outcome::make_cancelled(by_client)))
-    site.to.cancel(task->session, std::nullopt, by_client);
+    site.to.cancel(task->session, make_agent_id(task->session, 0), by_client); // not what waits behind it
   reply_when_settled(
       site, task, true, [form, task] { return task_answer(form, *task, std::nullopt); }, reply);
 }
@@ -287,7 +326,7 @@ void carry_out(api_site& site, const served_agent& agent, const a2a_form& form, 
   default:
     break;
   }
-  if (a2a::is_terminal(task->state()))
+  if (task->is_over())
     return reply(a2a_answer(form, a2a_refusal{peer_code::unsupported_operation,
                                               "The task has ended; GetTask gives what came of it."}));
   reply(stream_answer(form, task, task_place{*task}, false));

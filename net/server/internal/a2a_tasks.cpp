@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/net/server/internal/a2a_tasks.hpp>
+#include <troupe/runtime/content_hash.hpp>
+#include <troupe/runtime/json_text.hpp>
 #include <troupe/runtime/sanitizer.hpp>
+#include <troupe/runtime/surface.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <exception>
 #include <utility>
 
 namespace troupe::net {
@@ -34,20 +38,49 @@ std::string reason_of(const outcome& ended) {
   return std::string{to_string(ended.code())} + ": " + ended.detail();
 }
 
-std::string message_key(const std::string& agent, const std::string& message) {
-  return agent + "\n" + message;
+constexpr std::size_t item_bytes = 256; // of an item besides its text, about
+
+std::size_t bytes_of(const std::vector<a2a::part>& parts) {
+  std::size_t all = 0;
+  for (const auto& p : parts)
+    all += item_bytes + p.text.size() + (p.data.is_null() ? 0 : dump_json(p.data).size());
+  return all;
+}
+
+std::size_t bytes_of(const a2a::message& m) {
+  return item_bytes + bytes_of(m.parts) + (m.metadata.is_null() ? 0 : dump_json(m.metadata).size());
+}
+
+std::size_t bytes_of(const a2a::stream_item& item) {
+  if (const auto* artifact = std::get_if<a2a::artifact_update>(&item))
+    return item_bytes + bytes_of(artifact->artifact.parts);
+  const auto* update = std::get_if<a2a::status_update>(&item);
+  if (update == nullptr)
+    return item_bytes;
+  return item_bytes + (update->status.message ? bytes_of(*update->status.message) : 0) +
+         (update->metadata.is_null() ? 0 : dump_json(update->metadata).size());
+}
+
+bool is_yes_or_no(const json& schema) {
+  const auto* type = a2a::member(schema, "type");
+  return type != nullptr && *type == "boolean";
 }
 
 } // namespace
 
-task_state state_of_outcome(const outcome& ended) noexcept {
+std::string a2a_message_key(const std::string& agent, const a2a::message& said) {
+  const auto parts = a2a::write(said, a2a::dialect::v1).value("parts", json::array());
+  return agent + "\n" + said.context + "\n" + said.id + "\n" + content_hash_hex(dump_json(parts));
+}
+
+task_state state_of_outcome(const outcome& ended, bool begun) noexcept {
   if (ended.completed())
     return task_state::completed;
   if (ended.cancelled())
     return task_state::canceled;
   if (ended.code() == errc::needs_input)
     return task_state::input_required;
-  return is_refusal(ended.code()) ? task_state::rejected : task_state::failed;
+  return !begun && is_refusal(ended.code()) ? task_state::rejected : task_state::failed;
 }
 
 std::string a2a_timestamp(timestamp at) {
@@ -63,20 +96,43 @@ std::string a2a_timestamp(timestamp at) {
   return {text.data(), static_cast<std::size_t>(length)};
 }
 
-a2a_task::a2a_task(std::string agent_name, session_id of, std::shared_ptr<std::atomic<std::uint64_t>> clock)
-    : agent(std::move(agent_name)), session(std::move(of)), clock_(std::move(clock)) {
+a2a_task::a2a_task(std::string agent_name, session_id of, std::shared_ptr<a2a_totals> totals)
+    : agent(std::move(agent_name)), session(std::move(of)), totals_(std::move(totals)) {
   status_.state = task_state::submitted;
-  status_.timestamp = a2a_timestamp(wall_now());
-  turn_ = ++*clock_;
+  changed_at_ = wall_now();
+  status_.timestamp = a2a_timestamp(changed_at_);
+  turn_ = ++totals_->clock;
+}
+
+a2a_task::~a2a_task() {
+  totals_->bytes -= bytes_;
+}
+
+void a2a_task::count(std::size_t more, std::size_t less) {
+  bytes_ += more;
+  bytes_ -= less;
+  totals_->bytes += more;
+  totals_->bytes -= less;
 }
 
 void a2a_task::add_message(a2a::message said) {
   std::lock_guard guard{mutex_};
   said.task = id_;
   said.context = session.str();
-  history_.push_back(std::move(said));
-  if (history_.size() > max_history)
+  keep_message(std::move(said));
+}
+
+void a2a_task::keep_message(a2a::message said) {
+  const auto bytes = bytes_of(said);
+  history_.emplace_back(bytes, std::move(said));
+  history_bytes_ += bytes;
+  count(bytes, 0);
+  while (history_.size() > max_history || (history_bytes_ > max_history_bytes && !history_.empty())) {
+    const auto less = history_.front().first;
     history_.pop_front();
+    history_bytes_ -= less;
+    count(0, less);
+  }
 }
 
 // -- what the run does --------------------------------------------------------------------------------------------------
@@ -84,16 +140,28 @@ void a2a_task::add_message(a2a::message said) {
 void a2a_task::follow(run_feed& feed) {
   {
     std::lock_guard guard{mutex_};
-    if (a2a::is_terminal(status_.state))
+    if (over_)
       return;
-    if (status_.state == task_state::submitted && !feed.run().empty())
-      set_state(task_state::working, {}, {});
-    while (auto batch = feed.next(std::chrono::steady_clock::now()))
-      take(**batch);
-    if (const auto ended = feed.result())
-      end(*ended);
+    try {
+      take_news(feed);
+    } catch (const std::exception&) {
+      // What cannot be told must not end the session that it is told of.
+      over_ = true;
+      status_ = {task_state::failed, std::nullopt, status_.timestamp};
+      questions_.clear();
+      turn_ = ++totals_->clock;
+    }
   }
   tell();
+}
+
+void a2a_task::take_news(run_feed& feed) {
+  if (status_.state == task_state::submitted && !feed.run().empty())
+    set_state(task_state::working, {}, {});
+  while (auto batch = feed.next(std::chrono::steady_clock::now()))
+    take(**batch);
+  if (const auto ended = feed.result())
+    end(*ended);
 }
 
 void a2a_task::take(const event_batch& batch) {
@@ -107,20 +175,11 @@ void a2a_task::take(const event_batch& batch) {
 void a2a_task::take(const event& e, bool calls_follow) {
   const bool is_root = e.origin->number == 0;
   if (const auto* asked = e.as<question_body>()) {
-    questions_.push_back(*asked);
-    auto text = sanitize_text(asked->message);
-    if (asked->schema.value("type", "") == "boolean")
-      text += " (yes or no)";
-    return set_state(
-        task_state::input_required, std::move(text),
-        {{a2a::activity_extension,
-          {{"question", asked->question.str()}, {"agent", e.author()}, {"schema", asked->schema}}}});
+    questions_.emplace_back(*asked, e.author());
+    return questions_.size() == 1 ? ask_first() : void();
   }
   if (const auto* answered = e.as<answer_body>()) {
-    std::erase_if(questions_, [&](const question_body& q) { return q.question == answered->question; });
-    if (questions_.empty() && status_.state == task_state::input_required)
-      set_state(task_state::working, {}, {});
-    return;
+    return close(answered->question);
   }
   if (a2a::is_interrupted(status_.state))
     return;
@@ -139,29 +198,54 @@ void a2a_task::take(const event& e, bool calls_follow) {
                  {"event", to_string(ended->outcome.status())}}}});
 }
 
+void a2a_task::close(const call_id& question) {
+  const bool was_told = !questions_.empty() && questions_.front().first.question == question;
+  std::erase_if(questions_, [&](const auto& q) { return q.first.question == question; });
+  if (status_.state != task_state::input_required)
+    return;
+  if (questions_.empty())
+    set_state(task_state::working, {}, {});
+  else if (was_told)
+    ask_first();
+}
+
+void a2a_task::ask_first() {
+  const auto& [asked, agent_name] = questions_.front();
+  auto text = sanitize_text(asked.message);
+  if (is_yes_or_no(asked.schema))
+    text += " (yes or no)";
+  set_state(task_state::input_required, std::move(text),
+            {{a2a::activity_extension,
+              {{"question", asked.question.str()},
+               {"agent", agent_name},
+               {"schema", shown_schema(asked.schema)}}}});
+}
+
 void a2a_task::end(const outcome& ended) {
+  const bool begun = status_.state != task_state::submitted;
   questions_.clear();
   a2a::artifact result{"result", "result", {}, {}, {}};
   if (!ended.text().empty())
     result.parts = text_parts(sanitize_text(ended.text()));
   if (ended.value())
-    result.parts.push_back({a2a::part::form::data, {}, *ended.value(), {}, {}});
+    result.parts.push_back({a2a::part::form::data, {}, sanitize_json(*ended.value()), {}, {}});
   if (!result.parts.empty() || ended.completed()) {
     if (result.parts.empty())
       result.parts = text_parts({});
     artifacts_.push_back(result);
+    count(bytes_of(result.parts), 0);
     push(a2a::artifact_update{id_, session.str(), std::move(result), false, true});
   }
-  set_state(state_of_outcome(ended), ended.completed() ? std::string{} : sanitize_text(reason_of(ended)), {});
+  over_ = true;
+  set_state(state_of_outcome(ended, begun),
+            ended.completed() ? std::string{} : sanitize_text(reason_of(ended)), {});
 }
 
 void a2a_task::set_state(task_state state, std::string text, json metadata) {
-  if (status_.message) {
-    history_.push_back(std::move(*status_.message));
-    if (history_.size() > max_history)
-      history_.pop_front();
-  }
-  status_ = {state, std::nullopt, a2a_timestamp(wall_now())};
+  if (status_.message)
+    keep_message(std::move(*status_.message));
+  changed_at_ = wall_now();
+  status_ = {state, std::nullopt, a2a_timestamp(changed_at_)};
   if (!text.empty())
     status_.message = a2a::message{id_ + "-m" + std::to_string(++messages_),
                                    session.str(),
@@ -174,12 +258,18 @@ void a2a_task::set_state(task_state state, std::string text, json metadata) {
 }
 
 void a2a_task::push(a2a::stream_item item) {
-  turn_ = ++*clock_;
-  updates_.push_back(std::move(item));
-  if (updates_.size() <= max_updates)
-    return;
-  updates_.pop_front();
-  ++dropped_;
+  turn_ = ++totals_->clock;
+  const auto bytes = bytes_of(item);
+  updates_.emplace_back(bytes, std::move(item));
+  update_bytes_ += bytes;
+  count(bytes, 0);
+  while (updates_.size() > max_updates || (update_bytes_ > max_update_bytes && updates_.size() > 1)) {
+    const auto less = updates_.front().first;
+    updates_.pop_front();
+    update_bytes_ -= less;
+    count(0, less);
+    ++dropped_;
+  }
 }
 
 void a2a_task::tell() {
@@ -206,7 +296,8 @@ a2a::task a2a_task::as_it_is(std::optional<std::size_t> history, bool artifacts)
   if (artifacts)
     t.artifacts = artifacts_;
   const auto count = std::min(history.value_or(history_.size()), history_.size());
-  t.history.assign(history_.end() - static_cast<std::ptrdiff_t>(count), history_.end());
+  for (auto i = history_.size() - count; i < history_.size(); ++i)
+    t.history.push_back(history_[i].second);
   return t;
 }
 
@@ -226,32 +317,30 @@ task_state a2a_task::state() const {
   return status_.state;
 }
 
+bool a2a_task::is_over() const {
+  std::lock_guard guard{mutex_};
+  return over_;
+}
+
 std::uint64_t a2a_task::turn() const {
   std::lock_guard guard{mutex_};
   return turn_;
 }
 
-std::string a2a_task::changed_at() const {
+timestamp a2a_task::changed_at() const {
   std::lock_guard guard{mutex_};
-  return status_.timestamp;
+  return changed_at_;
 }
 
 std::optional<question_body> a2a_task::question() const {
   std::lock_guard guard{mutex_};
-  return questions_.empty() ? std::nullopt : std::optional{questions_.front()};
+  return questions_.empty() ? std::nullopt : std::optional{questions_.front().first};
 }
 
 void a2a_task::answering(const call_id& question) {
   {
     std::lock_guard guard{mutex_};
-    const auto count =
-        std::erase_if(questions_, [&](const question_body& q) { return q.question == question; });
-    if (count == 0 || !a2a::is_interrupted(status_.state))
-      return;
-    if (questions_.empty())
-      set_state(task_state::working, {}, {});
-    else
-      set_state(task_state::input_required, sanitize_text(questions_.front().message), {});
+    close(question);
   }
   tell();
 }
@@ -262,10 +351,14 @@ std::vector<a2a::stream_item> a2a_task::updates(std::size_t& from) const {
   from = dropped_ + updates_.size();
   if (begin < dropped_)
     return {as_it_is(std::nullopt, true)};
-  return {updates_.begin() + static_cast<std::ptrdiff_t>(begin - dropped_), updates_.end()};
+  std::vector<a2a::stream_item> news;
+  for (auto i = begin - dropped_; i < updates_.size(); ++i)
+    news.push_back(updates_[i].second);
+  return news;
 }
 
 void a2a_task::on_change(std::function<bool()> callback) {
+  tell(); // so that those who listen no more go
   std::lock_guard guard{mutex_};
   listeners_.push_back(std::make_shared<const std::function<bool()>>(std::move(callback)));
 }
@@ -273,31 +366,32 @@ void a2a_task::on_change(std::function<bool()> callback) {
 // -- all of them --------------------------------------------------------------------------------------------------------
 
 std::shared_ptr<a2a_task> a2a_tasks::make(const std::string& agent, const session_id& session) const {
-  return std::make_shared<a2a_task>(agent, session, clock_);
+  return std::make_shared<a2a_task>(agent, session, totals_);
 }
 
-void a2a_tasks::add(const std::shared_ptr<a2a_task>& task, const std::string& message) {
+void a2a_tasks::add(const std::shared_ptr<a2a_task>& task, const std::string& key) {
   std::lock_guard guard{mutex_};
-  tasks_.emplace(task->id(), entry{task, message});
-  by_message_.insert_or_assign(message_key(task->agent, message), task->id());
+  tasks_.emplace(task->id(), entry{task, key});
+  by_message_.insert_or_assign(key, task->id());
   order_.push_back(task->id());
   forget();
 }
 
 // The oldest that has ended goes first; what works is bounded by the table of runs.
 void a2a_tasks::forget() {
-  for (std::size_t looked = 0; tasks_.size() > max_tasks_ && looked < order_.size(); ++looked) {
+  const auto is_full = [this] { return tasks_.size() > max_tasks_ || totals_->bytes > max_bytes_; };
+  for (std::size_t looks = order_.size(); is_full() && looks > 0; --looks) {
     auto id = std::move(order_.front());
     order_.pop_front();
     const auto found = tasks_.find(id);
     if (found == tasks_.end())
       continue;
-    if (!a2a::is_terminal(found->second.task->state())) {
+    if (!found->second.task->is_over()) {
       order_.push_back(std::move(id));
       continue;
     }
-    const auto key = message_key(found->second.task->agent, found->second.message);
-    if (const auto known = by_message_.find(key); known != by_message_.end() && known->second == id)
+    if (const auto known = by_message_.find(found->second.key);
+        known != by_message_.end() && known->second == id)
       by_message_.erase(known);
     tasks_.erase(found);
   }
@@ -309,9 +403,9 @@ std::shared_ptr<a2a_task> a2a_tasks::find(const std::string& agent, const std::s
   return found != tasks_.end() && found->second.task->agent == agent ? found->second.task : nullptr;
 }
 
-std::shared_ptr<a2a_task> a2a_tasks::begun_by(const std::string& agent, const std::string& message) const {
+std::shared_ptr<a2a_task> a2a_tasks::begun_by(const std::string& key) const {
   std::lock_guard guard{mutex_};
-  const auto known = by_message_.find(message_key(agent, message));
+  const auto known = by_message_.find(key);
   if (known == by_message_.end())
     return nullptr;
   const auto found = tasks_.find(known->second);
@@ -326,7 +420,7 @@ a2a_tasks::page a2a_tasks::list(const std::string& agent, const a2a_list_query& 
       const auto& t = *e.task;
       const bool fits = t.agent == agent && (query.context.empty() || t.session.str() == query.context) &&
                         (!query.state || t.state() == *query.state) &&
-                        (query.after.empty() || t.changed_at() > query.after);
+                        (!query.after || t.changed_at() > *query.after);
       if (fits)
         fitting.emplace_back(t.turn(), e.task);
     }
@@ -334,14 +428,16 @@ a2a_tasks::page a2a_tasks::list(const std::string& agent, const a2a_list_query& 
   std::sort(fitting.begin(), fitting.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   page p;
   p.total = fitting.size();
+  std::uint64_t last = 0; // as it was sorted: it may have changed since
   for (const auto& [turn, task] : fitting) {
     if (query.before && turn >= *query.before)
       continue;
     if (p.tasks.size() == query.page_size) {
-      p.next = std::to_string(p.tasks.back()->turn());
+      p.next = std::to_string(last);
       break;
     }
     p.tasks.push_back(task);
+    last = turn;
   }
   return p;
 }

@@ -10,6 +10,7 @@ namespace {
 using namespace handlers;
 constexpr auto get = web_method::get;
 constexpr auto post = web_method::post;
+constexpr auto del = web_method::del;
 constexpr bool open = true;
 constexpr bool guarded = false;
 
@@ -75,6 +76,8 @@ constexpr api_route routes[] = {
     {post, "/a2a/{agent}/v1/tasks/{id}/pushNotificationConfigs", guarded, a2a_http, "a2aSetPush",
      "Refused: there are no push notifications.", "", unread_body, 200, "nothing"},
     {get, "/a2a/{agent}/v1/tasks/{id}/pushNotificationConfigs/{config}", guarded, a2a_http, "a2aPush",
+     "Refused: there are no push notifications.", "", "", 200, "nothing"},
+    {del, "/a2a/{agent}/v1/tasks/{id}/pushNotificationConfigs/{config}", guarded, a2a_http, "a2aDropPush",
      "Refused: there are no push notifications.", "", "", 200, "nothing"},
     {post, "/v1/login", open, login, "login", "Gives a browser a cookie for the token.", "", "login", 200,
      "nothing"},

@@ -49,7 +49,8 @@ api_site::api_site(engine& engine, const http_server_options& given, io_pool& po
     : to(engine), options(given), timers(pool), readers(threads),
       runs(std::make_shared<run_table>(
           run_table_limits{given.limits.max_live_runs, given.limits.keep_ended_runs})),
-      a2a(std::make_shared<a2a_tasks>(given.limits.max_a2a_tasks)), boot(make_session_id().str().substr(2)),
+      a2a(std::make_shared<a2a_tasks>(given.limits.max_a2a_tasks, given.limits.max_a2a_bytes)),
+      boot(make_session_id().str().substr(2)),
       guard_(std::make_unique<access_guard>(given.token, given.allow_hosts)),
       rates_({given.limits.requests_per_second, given.limits.burst}), router_(patterns()) {
   sources_ = std::make_shared<const stream_sources>(

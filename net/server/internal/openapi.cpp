@@ -62,12 +62,18 @@ json operation_of(const api_route& route) {
   return operation;
 }
 
+std::string verb_of(web_method method) {
+  if (method == web_method::get)
+    return "get";
+  return method == web_method::post ? "post" : "delete";
+}
+
 } // namespace
 
 json openapi_document(const std::string& version) {
   json paths = json::object();
   for (const auto& route : api_routes())
-    paths[std::string{route.pattern}][route.method == web_method::get ? "get" : "post"] = operation_of(route);
+    paths[std::string{route.pattern}][verb_of(route.method)] = operation_of(route);
   return {{"openapi", "3.1.0"},
           {"info",
            {{"title", "troupe"},

@@ -36,6 +36,16 @@ router::router(const std::vector<route_pattern>& table) {
   }
 }
 
+namespace {
+
+std::string_view allowed_by(web_method method) {
+  if (method == web_method::get)
+    return "GET, HEAD";
+  return method == web_method::post ? "POST" : "DELETE";
+}
+
+} // namespace
+
 route_match router::find(web_method method, const request_target& target) const {
   const auto wanted = method == web_method::head ? web_method::get : method;
   route_match match;
@@ -48,7 +58,7 @@ route_match router::find(web_method method, const request_target& target) const 
     match.what = route_match::kind::wrong_method;
     if (!match.allow.empty())
       match.allow += ", ";
-    match.allow += entries_[i].method == web_method::get ? "GET, HEAD" : "POST";
+    match.allow += allowed_by(entries_[i].method);
   }
   return match;
 }

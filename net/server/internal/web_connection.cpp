@@ -34,6 +34,8 @@ web_method method_of(http::verb verb) {
     return web_method::head;
   case http::verb::post:
     return web_method::post;
+  case http::verb::delete_:
+    return web_method::del;
   default:
     return web_method::other;
   }
