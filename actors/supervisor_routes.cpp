@@ -137,7 +137,7 @@ void supervisor::route_cancel(const cancel_agents& cancel) {
   session_id session;
   if (cancel.agent && (!split_agent_id(*cancel.agent, session, number) || session != session_))
     return;
-  if (!cancel.agent || number == 0)
+  if (!cancel.agent)
     for (auto& next : std::exchange(waiting_, {})) {
       next.feed->finish(outcome::make_cancelled(cancel.by));
       send(owner_, work_done{session_});
