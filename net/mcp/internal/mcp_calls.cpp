@@ -241,7 +241,7 @@ void mcp_calls::finish(const call_ptr& c, tool_result result) {
   }
   c->on_stop.reset();
   c->wait.reset();
-  c->questions.clear();
+  decline(c); // the server has gone on, and still gets an answer to each of its questions
   std::exchange(c->done, nullptr)(std::move(result));
 }
 

@@ -64,6 +64,7 @@ void mcp_server_link::open(mcp_tools_done done) {
       self.items_.clear();
       self.pages_ = 0;
       self.stale_ = false;
+      self.arm_startup();
       return self.list(self.generation_, {});
     case state::starting:
     case state::listing:
@@ -100,19 +101,25 @@ void mcp_server_link::start() {
     here([generation, why = std::move(why)](mcp_server_link& self) { self.lost(generation, why); });
   };
   if (!startup_)
-    startup_ = clock_.after(options_.spec.startup_timeout, [here] {
-      here([](mcp_server_link& self) {
+    arm_startup();
+  items_.clear();
+  pages_ = 0;
+  stale_ = serves_ = worked_ = false;
+  connection_ = std::make_shared<mcp_connection>(options_.connect(), clock_, std::move(o));
+  connection_->open([here, generation](result<mcp_peer> peer) {
+    here([generation, peer = std::move(peer)](mcp_server_link& self) { self.opened(generation, peer); });
+  });
+}
+
+// The time until all pages of the list have come.
+void mcp_server_link::arm_startup() {
+  startup_ = clock_.after(options_.spec.startup_timeout, [weak = weak_from_this()] {
+    if (auto to = weak.lock())
+      to->post([](mcp_server_link& self) {
         self.fail(self.generation_,
                   {errc::timeout, self.title() + " has not told its tools within " +
                                       duration_text(self.options_.spec.startup_timeout) + "."});
       });
-    });
-  items_.clear();
-  pages_ = 0;
-  stale_ = false;
-  connection_ = std::make_shared<mcp_connection>(options_.connect(), clock_, std::move(o));
-  connection_->open([here, generation](result<mcp_peer> peer) {
-    here([generation, peer = std::move(peer)](mcp_server_link& self) { self.opened(generation, peer); });
   });
 }
 
@@ -148,7 +155,7 @@ void mcp_server_link::list(std::uint64_t generation, std::string cursor) {
       self->post(
           [generation, reply = std::move(reply)](mcp_server_link& me) { me.take_page(generation, reply); });
   };
-  connection_->request(std::move(request));
+  list_id_ = connection_->request(std::move(request));
 }
 
 void mcp_server_link::take_page(std::uint64_t generation, mcp_reply reply) {
@@ -180,8 +187,8 @@ void mcp_server_link::listed(std::uint64_t generation) {
     ++version_;
   tools_ = std::move(tools);
   state_ = state::ready;
+  serves_ = true;
   startup_.reset();
-  delay_ = std::chrono::milliseconds{0};
   retried_ = false;
   log(log_level::debug, "is ready with " + std::to_string(tools_.size()) + " tools (" + peer_.version + ")");
   tell(tools_);
@@ -190,9 +197,28 @@ void mcp_server_link::listed(std::uint64_t generation) {
 void mcp_server_link::fail(std::uint64_t generation, error why) {
   if (generation != generation_ || (state_ != state::starting && state_ != state::listing))
     return;
+  if (serves_)
+    return keep_old_list(why);
   if (connection_)
     connection_->close(why);
   pause(why);
+}
+
+// Calls may be under way on the connection; the list is read again when the server tells the next change.
+void mcp_server_link::keep_old_list(const error& why) {
+  log(log_level::warning, why.message + " Its earlier list of tools is kept.");
+  connection_->cancel(list_id_, "The list has not come in time.");
+  startup_.reset();
+  items_.clear();
+  state_ = state::ready;
+  tell(tools_);
+}
+
+void mcp_server_link::worked() {
+  if (state_ != state::ready && state_ != state::listing)
+    return;
+  worked_ = true;
+  delay_ = std::chrono::milliseconds{0};
 }
 
 void mcp_server_link::lost(std::uint64_t generation, error why) {
@@ -202,12 +228,18 @@ void mcp_server_link::lost(std::uint64_t generation, error why) {
   if (state_ == state::starting)
     return;
   log(log_level::warning, why.message);
-  if (state_ == state::listing)
+  if (state_ == state::listing && !serves_)
     return pause(why);
-  // It has worked: the next call may start it at once.
+  // One that has worked may be started at once by the next call, and any other once.
+  if (!worked_ && delay_.count() != 0)
+    return pause(why);
+  delay_ = options_.limits.restart_delay;
+  startup_.reset();
   connection_.reset();
   ++generation_;
   state_ = state::idle;
+  if (!waiting_.empty())
+    start();
 }
 
 void mcp_server_link::pause(const error& why) {
@@ -257,7 +289,7 @@ void mcp_server_link::close() {
 
 void mcp_server_link::with_connection(ready use) {
   post([use = std::move(use)](mcp_server_link& self) {
-    if (self.state_ == state::ready || (self.state_ == state::listing && !self.startup_))
+    if (self.state_ == state::ready || (self.state_ == state::listing && self.serves_))
       return use(self.connection_);
     self.open([weak = self.weak_from_this(), use](result<std::vector<tool_ptr>> tools) {
       auto me = weak.lock();
@@ -273,8 +305,14 @@ void mcp_server_link::call(std::function<mcp_call_request()> request, std::share
                            std::function<void(tool_result)> done) {
   if (context->answer)
     return calls_->resume(std::move(context), std::move(done));
+  auto tell = [weak = weak_from_this(), done = std::move(done)](tool_result r) {
+    // Whatever the server has said, it lives.
+    if (auto self = weak.lock(); self && (!r.failed || r.failed == errc::tool_failed))
+      self->post([](mcp_server_link& me) { me.worked(); });
+    done(std::move(r));
+  };
   with_connection([calls = calls_, request = std::move(request), context = std::move(context),
-                   done = std::move(done)](result<std::shared_ptr<mcp_connection>> on) {
+                   done = std::move(tell)](result<std::shared_ptr<mcp_connection>> on) {
     if (!on)
       return done(tool_result::failure(on.failure().code, on.failure().message));
     calls->start(*on, request(), context, done);
