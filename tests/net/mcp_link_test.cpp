@@ -779,6 +779,46 @@ TEST_CASE("resources are two more tools, unless the configuration leaves them ou
   CHECK(c.only().text == "[resource demo://1]\ninside");
 }
 
+TEST_CASE(
+    "after the last page of resources come the templates, and those that have more go on with their cursor") {
+  fixture f;
+  f.open();
+  f.server.answer(f.server.take("server/discover"),
+                  {{"supportedVersions", {"2026-07-28"}}, {"capabilities", {{"resources", json::object()}}}});
+  REQUIRE(f.lists.size() == 1);
+  const auto list = f.lists[0]->at(0);
+  const json resource = {{"uri", "demo://1"}, {"name", "One"}};
+  const json pattern = {{"uriTemplate", "demo://{id}"}, {"name", "Any"}};
+  call first("c1");
+  first.start(list);
+  f.server.answer(f.server.take("resources/list"),
+                  {{"resources", json::array({resource})}, {"nextCursor", "2"}});
+  CHECK(first.only().text == "[resource demo://1: One]\nMore with cursor: 2");
+  call second("c2");
+  second.start(list, {{"cursor", "2"}});
+  const auto page = f.server.take("resources/list");
+  CHECK(page["params"]["cursor"] == "2");
+  f.server.answer(page, {{"resources", json::array({resource})}});
+  const auto asked = f.server.take("resources/templates/list");
+  CHECK_FALSE(asked["params"].contains("cursor"));
+  SUBCASE("more templates") {
+    f.server.answer(asked, {{"resourceTemplates", json::array({pattern})}, {"nextCursor", "b"}});
+    CHECK(second.only().text == "[resource demo://1: One]\n[resource template demo://{id}: Any]\n"
+                                "More with cursor: templates:b");
+    call third("c3");
+    third.start(list, {{"cursor", "templates:b"}});
+    const auto rest = f.server.take("resources/templates/list");
+    CHECK(rest["params"]["cursor"] == "b");
+    f.server.answer(rest, {{"resourceTemplates", json::array({pattern})}});
+    CHECK(third.only().text == "[resource template demo://{id}: Any]");
+  }
+  SUBCASE("a server without templates") {
+    f.server.refuse(asked, -32601);
+    CHECK(second.only().text == "[resource demo://1: One]");
+    CHECK_FALSE(second.only().failed);
+  }
+}
+
 TEST_CASE("after the source has closed its tools fail, and calls under way are answered") {
   fixture f;
   f.open_modern();

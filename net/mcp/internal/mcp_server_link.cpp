@@ -319,23 +319,73 @@ void mcp_server_link::call(std::function<mcp_call_request()> request, std::share
   });
 }
 
-tool_ptr mcp_server_link::bind(std::shared_ptr<const mcp_tool> tool,
-                               std::function<mcp_call_request(const json&)> request) {
+tool_ptr mcp_server_link::bind(std::shared_ptr<const mcp_tool> tool, carry_out use) {
   auto out = std::make_shared<tool_definition>();
   out->name = tool->local;
   out->description = tool->description;
   out->parameters = tool->parameters;
   out->compiled = tool->compiled;
   out->annotations = tool->annotations;
-  out->start = [weak = weak_from_this(), request = std::move(request), server = options_.spec.name](
+  out->start = [weak = weak_from_this(), use = std::move(use), server = options_.spec.name](
                    std::shared_ptr<const json> arguments, std::shared_ptr<tool_context> context,
                    std::function<void(tool_result)> done) {
     auto self = weak.lock();
     if (self == nullptr)
       return done(tool_result::failure(errc::shutting_down, "MCP server '" + server + "' has been closed."));
-    self->call([request, arguments] { return request(*arguments); }, std::move(context), std::move(done));
+    use(*self, std::move(arguments), std::move(context), std::move(done));
   };
   return out;
+}
+
+mcp_server_link::carry_out
+mcp_server_link::one_request(std::function<mcp_call_request(const json&)> request) {
+  return [request = std::move(request)](mcp_server_link& self, std::shared_ptr<const json> arguments,
+                                        std::shared_ptr<tool_context> context,
+                                        std::function<void(tool_result)> done) {
+    self.call([request, arguments = std::move(arguments)] { return request(*arguments); }, std::move(context),
+              std::move(done));
+  };
+}
+
+// After the last page of the resources come the templates of those that are not listed, where the server has some.
+void mcp_server_link::list_resources(std::shared_ptr<const json> arguments,
+                                     std::shared_ptr<tool_context> context,
+                                     std::function<void(tool_result)> done) {
+  auto cursor = text_of(*arguments, "cursor");
+  const auto templates = [](const std::string& from) {
+    return mcp_call_request{"resources/templates/list",
+                            from.empty() ? json::object() : json{{"cursor", from}},
+                            {},
+                            {},
+                            read_mcp_template_list};
+  };
+  if (cursor.starts_with(mcp_template_cursor))
+    return call([=, from = cursor.substr(mcp_template_cursor.size())] { return templates(from); },
+                std::move(context), std::move(done));
+  const auto is_last = std::make_shared<bool>(false);
+  auto next = std::make_shared<tool_context>(*context);
+  next->answer.reset();
+  auto then = [=, weak = weak_from_this()](tool_result list) {
+    auto self = weak.lock();
+    if (!*is_last || list.failed || self == nullptr)
+      return done(std::move(list));
+    self->call([templates] { return templates({}); }, next,
+               [done, list](const tool_result& more) {
+                 auto both = list;
+                 if (!more.failed && !more.text.empty())
+                   both.text += "\n" + more.text;
+                 done(std::move(both));
+               });
+  };
+  call(
+      [arguments, is_last] {
+        return mcp_call_request{
+            "resources/list", *arguments, {}, {}, [is_last](const json& value, const mcp_limits& limits) {
+              *is_last = text_of(value, "nextCursor").empty();
+              return read_mcp_resource_list(value, limits);
+            }};
+      },
+      std::move(context), std::move(then));
 }
 
 std::vector<tool_ptr> mcp_server_link::make_tools(mcp_tool_list list) {
@@ -344,13 +394,13 @@ std::vector<tool_ptr> mcp_server_link::make_tools(mcp_tool_list list) {
   std::vector<tool_ptr> out;
   for (auto& item : list.tools) {
     auto tool = std::make_shared<const mcp_tool>(std::move(item));
-    out.push_back(bind(tool, [tool](const json& arguments) {
-      return mcp_call_request{"tools/call",
-                              {{"name", tool->name}, {"arguments", arguments}},
-                              tool->name,
-                              mcp_argument_headers(tool->headers, arguments),
-                              read_mcp_call_result};
-    }));
+    out.push_back(bind(tool, one_request([tool](const json& arguments) {
+                         return mcp_call_request{"tools/call",
+                                                 {{"name", tool->name}, {"arguments", arguments}},
+                                                 tool->name,
+                                                 mcp_argument_headers(tool->headers, arguments),
+                                                 read_mcp_call_result};
+                       })));
   }
   if (peer_.has_resources)
     add_resource_tools(out);
@@ -359,8 +409,7 @@ std::vector<tool_ptr> mcp_server_link::make_tools(mcp_tool_list list) {
 
 void mcp_server_link::add_resource_tools(std::vector<tool_ptr>& tools) {
   const auto& spec = options_.spec;
-  const auto add = [&](const char* name, std::string description, json parameters,
-                       std::function<mcp_call_request(const json&)> request) {
+  const auto add = [&](const char* name, std::string description, json parameters, carry_out use) {
     auto tool = std::make_shared<mcp_tool>();
     tool->local = mcp_tool_name(spec.name, name);
     tool->description = std::move(description);
@@ -370,21 +419,25 @@ void mcp_server_link::add_resource_tools(std::vector<tool_ptr>& tools) {
     const bool taken =
         std::any_of(tools.begin(), tools.end(), [&](const auto& t) { return t->name == tool->local; });
     if (!taken && wanted(spec, name))
-      tools.push_back(bind(std::move(tool), std::move(request)));
+      tools.push_back(bind(std::move(tool), std::move(use)));
   };
   add("list_resources",
-      "Lists the resources of the MCP server '" + spec.name + "': their URIs and what they are.",
-      text_argument("cursor", "Where to go on, from an earlier list.", false), [](const json& arguments) {
-        return mcp_call_request{"resources/list", arguments, {}, {}, read_mcp_resource_list};
+      "Lists the resources of the MCP server '" + spec.name +
+          "': their URIs and what they are, and templates of URIs.",
+      text_argument("cursor", "Where to go on, from an earlier list.", false),
+      [](mcp_server_link& self, std::shared_ptr<const json> arguments, std::shared_ptr<tool_context> context,
+         std::function<void(tool_result)> done) {
+        self.list_resources(std::move(arguments), std::move(context), std::move(done));
       });
   add("read_resource", "Reads a resource of the MCP server '" + spec.name + "'.",
-      text_argument("uri", "The URI, as a list or a tool gave it.", true), [](const json& arguments) {
+      text_argument("uri", "The URI, as a list or a tool gave it, or made after a template.", true),
+      one_request([](const json& arguments) {
         return mcp_call_request{"resources/read",
                                 {{"uri", text_of(arguments, "uri")}},
                                 text_of(arguments, "uri"),
                                 {},
                                 read_mcp_resource};
-      });
+      }));
 }
 
 void mcp_server_link::log(log_level level, const std::string& what) const {

@@ -60,9 +60,13 @@ class mcp_server_link : public std::enable_shared_from_this<mcp_server_link> {
   void tell(const result<std::vector<tool_ptr>>& what);
   void with_connection(ready use);
   [[nodiscard]] std::vector<tool_ptr> make_tools(mcp_tool_list list);
+  void list_resources(std::shared_ptr<const nlohmann::json> arguments, std::shared_ptr<tool_context> context,
+                      std::function<void(tool_result)> done);
   void add_resource_tools(std::vector<tool_ptr>& tools);
-  [[nodiscard]] tool_ptr bind(std::shared_ptr<const mcp_tool> tool,
-                              std::function<mcp_call_request(const nlohmann::json&)> request);
+  using carry_out = std::function<void(mcp_server_link&, std::shared_ptr<const nlohmann::json> arguments,
+                                       std::shared_ptr<tool_context>, std::function<void(tool_result)>)>;
+  [[nodiscard]] tool_ptr bind(std::shared_ptr<const mcp_tool> tool, carry_out use);
+  [[nodiscard]] static carry_out one_request(std::function<mcp_call_request(const nlohmann::json&)> request);
   void call(std::function<mcp_call_request()> request, std::shared_ptr<tool_context> context,
             std::function<void(tool_result)> done);
   void log(log_level level, const std::string& what) const;
