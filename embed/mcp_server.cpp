@@ -42,14 +42,14 @@ class followed_run final : public net::mcp_agent_run, public std::enable_shared_
 
   // Other runs of the session go on: one that waits behind them ends by its feed.
   void cancel() override {
+    if (feed_->result())
+      return; // what runs in the session now is another run
     if (feed_->run().empty()) {
       feed_->finish(outcome::make_cancelled("client"));
       if (feed_->run().empty())
         return; // otherwise it began at this moment
     }
-    if (!is_over_)
-      with_core(
-          [&](runtime_core& core) { core.to().cancel(session_, make_agent_id(session_, 0), "client"); });
+    with_core([&](runtime_core& core) { core.to().cancel(session_, make_agent_id(session_, 0), "client"); });
   }
 
   void answer(const std::string& question, std::optional<nlohmann::json> value) override {
@@ -94,7 +94,6 @@ class followed_run final : public net::mcp_agent_run, public std::enable_shared_
           tell(e);
     if (!feed_->drained() || std::exchange(ended_, true))
       return;
-    is_over_ = true;
     feed_->on_ready(nullptr);
     events_->on_end({feed_->result().value_or(outcome{}), session_.str(), used_});
   }
@@ -130,8 +129,7 @@ class followed_run final : public net::mcp_agent_run, public std::enable_shared_
   const std::shared_ptr<run_feed> feed_;
   const std::shared_ptr<net::mcp_run_events> events_;
   std::atomic<bool> queued_{false};
-  std::atomic<bool> is_over_{false}; // what runs in the session now is another run
-  bool ended_ = false;               // what follows is of the thread for callbacks
+  bool ended_ = false; // what follows is of the thread for callbacks
   usage used_;
   std::mutex mutex_;                            // guards what follows
   std::map<std::string, nlohmann::json> asked_; // schemas of questions that are open

@@ -400,12 +400,8 @@ void mcp_connection::take(rpc_response response) {
 void mcp_connection::take(rpc_request request, mcp_request_id carrier) {
   if (request.method == "ping")
     return send_response(request.id, json::object());
-  if (request.method == "roots/list") {
-    json roots = json::array();
-    if (!options_.root_uri.empty())
-      roots.push_back({{"uri", options_.root_uri}, {"name", "workspace"}});
-    return send_response(request.id, json{{"roots", std::move(roots)}});
-  }
+  if (request.method == "roots/list")
+    return send_response(request.id, mcp_roots(options_.root_uri));
   if (request.method == "elicitation/create")
     return route_question(std::move(request), carrier);
   send_response(request.id, rpc_error{rpc_code::method_not_found,
