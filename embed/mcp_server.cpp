@@ -40,8 +40,16 @@ class followed_run final : public net::mcp_agent_run, public std::enable_shared_
     });
   }
 
+  // Other runs of the session go on: one that waits behind them ends by its feed.
   void cancel() override {
-    with_core([&](runtime_core& core) { core.to().cancel(session_, {}, "client"); });
+    if (feed_->result())
+      return; // what runs in the session now is another run
+    if (feed_->run().empty()) {
+      feed_->finish(outcome::make_cancelled("client"));
+      if (feed_->run().empty())
+        return; // otherwise it began at this moment
+    }
+    with_core([&](runtime_core& core) { core.to().cancel(session_, make_agent_id(session_, 0), "client"); });
   }
 
   void answer(const std::string& question, std::optional<nlohmann::json> value) override {
@@ -51,8 +59,10 @@ class followed_run final : public net::mcp_agent_run, public std::enable_shared_
         return cancel();
       core.to().answer(session_, call_id{question}, std::move(*given), "client",
                        [weak = weak_from_this(), question](const status& taken) {
-                         // An answer that does not fit would leave the run waiting.
-                         if (auto self = weak.lock(); self && !taken)
+                         // An answer that does not fit would leave the run waiting; one that comes late changes
+                         // nothing.
+                         if (auto self = weak.lock();
+                             self && !taken && taken.failure().code == errc::bad_arguments)
                            self->cancel();
                        });
     });
@@ -97,8 +107,21 @@ class followed_run final : public net::mcp_agent_run, public std::enable_shared_
       }
       events_->on_question({question->question.str(), question->message, question->schema});
     }
+    if (const auto* answer = e.as<answer_body>())
+      close_question(answer->question.str());
+    if (const auto* result = e.as<tool_result_body>())
+      close_question(result->call.str());
     if (auto what = progress_of(e); !what.empty())
       events_->on_progress(std::move(what));
+  }
+
+  void close_question(const std::string& question) {
+    {
+      std::lock_guard lock{mutex_};
+      if (asked_.erase(question) == 0)
+        return;
+    }
+    events_->on_question_closed(question);
   }
 
   const std::weak_ptr<runtime_core> core_;
@@ -109,7 +132,7 @@ class followed_run final : public net::mcp_agent_run, public std::enable_shared_
   bool ended_ = false; // what follows is of the thread for callbacks
   usage used_;
   std::mutex mutex_;                            // guards what follows
-  std::map<std::string, nlohmann::json> asked_; // schemas of questions; as many as the run asks
+  std::map<std::string, nlohmann::json> asked_; // schemas of questions that are open
 };
 
 } // namespace

@@ -42,7 +42,8 @@ class mcp_server {
   // Bytes of the client as they come, one message a line; one caller at a time. False when a line has more than
   // max_message_bytes: nothing can be read any more then.
   [[nodiscard]] bool feed(std::string_view bytes);
-  // The client is gone: its runs are cancelled, and nothing is written any more.
+  // The client is gone: its runs are cancelled, and nothing is written any more. Waits for a `write` that is under way
+  // on another thread.
   void close();
 
  private:

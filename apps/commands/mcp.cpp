@@ -64,7 +64,7 @@ int list_servers(const mcp_arguments& arguments) {
     const auto tools = open[i].get();
     if (!tools) {
       sound = false;
-      print_line(stdout, sources[i]->name() + ": " + tools.failure().message);
+      print_line(stdout, shown(sources[i]->name() + ": " + tools.failure().message));
       continue;
     }
     print_line(stdout, sources[i]->name() + ": " + std::to_string(tools->size()) + " tools");

@@ -24,6 +24,8 @@ struct mcp_limits {
   std::uint32_t max_input_rounds = 16;                 // questions of one call
   std::uint32_t max_faults = 32;     // messages that cannot be used, then the connection is replaced
   std::uint32_t max_log_lines = 200; // of a server's stderr and log messages, a connection
+  // Of a program that is to end: after its stdin has closed until SIGTERM, and from there until SIGKILL.
+  std::chrono::milliseconds patience{2'000};
   std::chrono::milliseconds probe_timeout{5'000}; // silence after which the older revision is spoken
   std::chrono::milliseconds question_timeout = std::chrono::hours{24 * 7}; // a parked call is given up then
   std::chrono::milliseconds restart_delay{500};                            // after the first failure; doubles

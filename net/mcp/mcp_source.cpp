@@ -93,6 +93,7 @@ result<process_spec> process_of(const mcp_server_spec& spec, const mcp_source_op
   out.command.insert(out.command.end(), spec.args.begin(), spec.args.end());
   out.folder = spec.cwd.empty() ? options.workspace : std::filesystem::path{spec.cwd};
   out.max_waiting_input = 2 * options.limits.max_message_bytes;
+  out.patience = options.limits.patience;
   auto environment = environment_of(spec, options.variable);
   if (!environment)
     return std::move(environment).failure();

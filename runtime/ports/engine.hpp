@@ -93,8 +93,8 @@ class engine {
   virtual void answer(const session_id& session, const call_id& question, nlohmann::json value,
                       std::string by, std::function<void(status)> done) = 0;
 
-  // Cancels the run that is under way (and those that wait) in a session, or one agent of it: of the root its run, and not
-  // those that wait. Background work goes on, unless `background` is set.
+  // Cancels the run that is under way and those that wait in a session, or one agent of it; with its root agent the run
+  // ends, and those that wait go on. Background work goes on, unless `background` is set.
   virtual void cancel(const session_id& session, std::optional<agent_id> agent, std::string by,
                       bool background = false) = 0;
 

@@ -6,6 +6,10 @@ const { McpServer, createMcpHandler, inputRequired, acceptedContent } = require(
 const { serveStdio } = require('@modelcontextprotocol/server/stdio');
 const z = require('zod');
 
+// Over HTTP each request has a server of its own, so that what has grown is kept here.
+let handler;
+let hasGrown = false;
+
 function make({ era }) {
   const server = new McpServer({ name: 'peer', version: '1.0.0' });
   server.registerTool('era', { description: 'Tells the revision.' }, async () => ({
@@ -41,8 +45,14 @@ function make({ era }) {
     content: [{ type: 'text', text: 'it did not work' }],
     isError: true,
   }));
-  server.registerTool('grow', { description: 'Adds a tool.' }, async () => {
+  const grow = () =>
     server.registerTool('grown', { description: 'Is new.' }, async () => ({ content: [{ type: 'text', text: 'new' }] }));
+  if (hasGrown) grow();
+  server.registerTool('grow', { description: 'Adds a tool.' }, async () => {
+    if (handler) {
+      hasGrown = true;
+      handler.notify.toolsChanged();
+    } else grow();
     return { content: [{ type: 'text', text: 'grown' }] };
   });
   server.registerResource('notes', 'notes://1', { description: 'Notes.', mimeType: 'text/plain' }, async (uri) => ({
@@ -52,7 +62,7 @@ function make({ era }) {
 }
 
 function serveHttp() {
-  const handler = createMcpHandler(make);
+  handler = createMcpHandler(make);
   const server = http.createServer(async (req, res) => {
     const body = [];
     for await (const piece of req) body.push(piece);

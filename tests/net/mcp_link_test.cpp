@@ -218,6 +218,44 @@ TEST_CASE("a server of an older revision is found out by its error, or by its si
   CHECK(c.only().text == "hi");
 }
 
+TEST_CASE("a server of the newer revision that is slow to start is found by its late answer") {
+  fixture f;
+  f.open();
+  const auto probe = f.server.take("server/discover");
+  f.clock.advance(5s);
+  const auto hello = f.server.take("initialize");
+  const json found = {{"supportedVersions", {"2026-07-28"}}, {"capabilities", {{"tools", json::object()}}}};
+  SUBCASE("in the order of the requests") {
+    f.server.answer(probe, found);
+    f.server.refuse(hello, -32601); // late, and no fault
+  }
+  SUBCASE("after the refusal of the other") {
+    f.server.refuse(hello, -32601);
+    CHECK(f.lists.empty());
+    f.server.answer(probe, found);
+  }
+  f.server.answer(f.server.take("tools/list"), echo_list);
+  REQUIRE(f.lists.size() == 1);
+  call c;
+  c.start(f.tool());
+  const auto asked = f.server.take("tools/call");
+  CHECK(asked["params"].contains("_meta"));
+  f.server.answer(asked, said_hi);
+  CHECK(c.only().text == "hi");
+  CHECK(f.logged.size() < 3);
+}
+
+TEST_CASE("a server that refuses both revisions has failed") {
+  fixture f;
+  f.open();
+  const auto probe = f.server.take("server/discover");
+  f.clock.advance(5s);
+  f.server.refuse(f.server.take("initialize"), -32600, "never");
+  f.server.refuse(probe, -32601);
+  REQUIRE(f.lists.size() == 1);
+  CHECK(f.lists[0].failure().message.find("never") != std::string::npos);
+}
+
 TEST_CASE("a server that ends at an unknown request is told the older revision's words") {
   fixture f;
   f.open();
@@ -354,6 +392,44 @@ TEST_CASE("a call that is not wanted any more is cancelled") {
   CHECK(late.only().failed == errc::cancelled);
 }
 
+TEST_CASE("a server that lists well and dies in each call is started again after a pause") {
+  fixture f;
+  const auto lists_again = [&f] {
+    f.server.answer(f.server.take("server/discover"),
+                    {{"supportedVersions", {"2026-07-28"}}, {"capabilities", {{"tools", json::object()}}}});
+    f.server.answer(f.server.take("tools/list"), echo_list);
+  };
+  const auto dies = [&f] {
+    f.server.take("tools/call");
+    f.server.end();
+  };
+  f.open_modern();
+  call first("c1");
+  first.start(f.tool());
+  dies();
+  call second("c2"); // at once: it may have been bad luck
+  second.start(f.tool());
+  lists_again();
+  dies();
+  call third("c3");
+  third.start(f.tool());
+  CHECK(third.only().failed == errc::connection_lost);
+  CHECK(f.server.opened == 2);
+  f.clock.advance(60s);
+  call fourth("c4");
+  fourth.start(f.tool());
+  lists_again();
+  f.server.answer(f.server.take("tools/call"), said_hi);
+  CHECK(fourth.only().text == "hi");
+  f.server.end(); // it has worked
+  call fifth("c5");
+  fifth.start(f.tool());
+  CHECK(f.server.opened == 4);
+  lists_again();
+  f.server.answer(f.server.take("tools/call"), said_hi);
+  CHECK(fifth.only().text == "hi");
+}
+
 TEST_CASE("calls of a server that ends fail with a clear word, and the next one starts it again") {
   fixture f;
   f.open_modern();
@@ -426,6 +502,81 @@ TEST_CASE("a change of the list raises the version, and the list is read anew") 
   CHECK(f.server.sent.empty());
 }
 
+TEST_CASE("a new list that is refused or has no end leaves the old one, and the connection with its calls") {
+  fixture f;
+  f.options.spec.startup_timeout = 20s;
+  f.options.spec.timeout = 600s;
+  f.options.spec.max_call_time = 600s;
+  f.open_modern(true);
+  call under_way;
+  under_way.start(f.tool());
+  const auto asked = f.server.take("tools/call");
+  f.server.say({{"method", "notifications/tools/list_changed"}});
+  f.open();
+  CHECK(f.lists.size() == 1);
+  SUBCASE("refused") {
+    f.server.refuse(f.server.take("tools/list"), -32603);
+  }
+  SUBCASE("page by page for ever") {
+    for (int i = 0; i < 20; ++i) {
+      f.clock.advance(1s);
+      if (i < 19)
+        f.server.answer(f.server.take("tools/list"), {{"tools", json::array()}, {"nextCursor", "more"}});
+    }
+    const auto late = f.server.take("tools/list");
+    CHECK(f.server.take("notifications/cancelled")["params"]["requestId"] == late["id"]);
+  }
+  REQUIRE(f.lists.size() == 2);
+  REQUIRE(f.lists[1]);
+  CHECK(f.lists[1]->size() == 1);
+  CHECK(f.server.open == 1);
+  f.server.answer(asked, said_hi);
+  CHECK(under_way.only().text == "hi");
+}
+
+TEST_CASE("a server that ends while it is asked for a new list is started again") {
+  fixture f;
+  f.open_modern(true);
+  f.server.say({{"method", "notifications/tools/list_changed"}});
+  f.open();
+  f.server.take("tools/list");
+  f.server.end();
+  CHECK(f.server.opened == 2);
+  f.server.answer(f.server.take("server/discover"),
+                  {{"supportedVersions", {"2026-07-28"}}, {"capabilities", {{"tools", json::object()}}}});
+  f.server.answer(f.server.take("tools/list"), echo_list);
+  REQUIRE(f.lists.size() == 2);
+  CHECK(f.lists[1]);
+}
+
+TEST_CASE("a subscription that ends is asked for again, and the list is read anew; a refused one is not") {
+  fixture f;
+  f.open();
+  f.server.answer(f.server.take("server/discover"), {{"supportedVersions", {"2026-07-28"}},
+                                                     {"capabilities", {{"tools", {{"listChanged", true}}}}}});
+  const auto subscription = f.server.take("subscriptions/listen");
+  f.server.answer(f.server.take("tools/list"), echo_list);
+  const auto before = f.link->version();
+  SUBCASE("ended") {
+    f.server.answer(subscription, json::object());
+    CHECK(f.server.sent.empty());
+    f.clock.advance(500ms);
+    const auto again = f.server.take("subscriptions/listen");
+    CHECK(f.link->version() > before);
+    f.server.answer(again, json::object());
+    f.clock.advance(999ms); // a longer pause
+    CHECK(f.server.sent.empty());
+    f.clock.advance(1ms);
+    f.server.take("subscriptions/listen");
+  }
+  SUBCASE("refused") {
+    f.server.refuse(subscription, -32601);
+    f.clock.advance(10min);
+    CHECK(f.server.sent.empty());
+    CHECK(f.link->version() == before);
+  }
+}
+
 namespace {
 const json form = {
     {"message", "Which name?"},
@@ -455,6 +606,33 @@ TEST_CASE("a question in the older revision: the server waits, and gets the answ
   f.server.answer(asked, said_hi);
   REQUIRE(c.results.size() == 2);
   CHECK(c.results[1].text == "hi");
+}
+
+TEST_CASE("a question that may be of any call holds the clocks of all") {
+  fixture f;
+  f.open_legacy();
+  call first("c1");
+  call second("c2");
+  first.start(f.tool());
+  second.start(f.tool());
+  const auto one = f.server.take("tools/call");
+  f.server.take("tools/call");
+  f.server.say({{"id", 99}, {"method", "elicitation/create"}, {"params", form}});
+  REQUIRE(second.only().question);
+  call third("c3"); // begins meanwhile
+  third.start(f.tool());
+  f.server.take("tools/call");
+  f.clock.advance(30min);
+  CHECK(first.results.empty());
+  CHECK(third.results.empty());
+  second.again(f.tool(), json{{"name", "Ada"}});
+  CHECK(f.server.take()["id"] == 99);
+  f.server.answer(one, said_hi);
+  CHECK(first.only().text == "hi");
+  f.clock.advance(10s);
+  CHECK(third.only().failed == errc::timeout);
+  REQUIRE(second.results.size() == 2);
+  CHECK(second.results[1].failed == errc::timeout);
 }
 
 TEST_CASE("the deadline counts again after the answer") {
@@ -599,6 +777,46 @@ TEST_CASE("resources are two more tools, unless the configuration leaves them ou
   CHECK(asked["params"]["uri"] == "demo://1");
   f.server.answer(asked, {{"contents", {{{"uri", "demo://1"}, {"text", "inside"}}}}});
   CHECK(c.only().text == "[resource demo://1]\ninside");
+}
+
+TEST_CASE(
+    "after the last page of resources come the templates, and those that have more go on with their cursor") {
+  fixture f;
+  f.open();
+  f.server.answer(f.server.take("server/discover"),
+                  {{"supportedVersions", {"2026-07-28"}}, {"capabilities", {{"resources", json::object()}}}});
+  REQUIRE(f.lists.size() == 1);
+  const auto list = f.lists[0]->at(0);
+  const json resource = {{"uri", "demo://1"}, {"name", "One"}};
+  const json pattern = {{"uriTemplate", "demo://{id}"}, {"name", "Any"}};
+  call first("c1");
+  first.start(list);
+  f.server.answer(f.server.take("resources/list"),
+                  {{"resources", json::array({resource})}, {"nextCursor", "2"}});
+  CHECK(first.only().text == "[resource demo://1: One]\nMore with cursor: 2");
+  call second("c2");
+  second.start(list, {{"cursor", "2"}});
+  const auto page = f.server.take("resources/list");
+  CHECK(page["params"]["cursor"] == "2");
+  f.server.answer(page, {{"resources", json::array({resource})}});
+  const auto asked = f.server.take("resources/templates/list");
+  CHECK_FALSE(asked["params"].contains("cursor"));
+  SUBCASE("more templates") {
+    f.server.answer(asked, {{"resourceTemplates", json::array({pattern})}, {"nextCursor", "b"}});
+    CHECK(second.only().text == "[resource demo://1: One]\n[resource template demo://{id}: Any]\n"
+                                "More with cursor: templates:b");
+    call third("c3");
+    third.start(list, {{"cursor", "templates:b"}});
+    const auto rest = f.server.take("resources/templates/list");
+    CHECK(rest["params"]["cursor"] == "b");
+    f.server.answer(rest, {{"resourceTemplates", json::array({pattern})}});
+    CHECK(third.only().text == "[resource template demo://{id}: Any]");
+  }
+  SUBCASE("a server without templates") {
+    f.server.refuse(asked, -32601);
+    CHECK(second.only().text == "[resource demo://1: One]");
+    CHECK_FALSE(second.only().failed);
+  }
 }
 
 TEST_CASE("after the source has closed its tools fail, and calls under way are answered") {

@@ -7,8 +7,11 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <deque>
+#include <future>
 #include <optional>
+#include <thread>
 #include <vector>
 
 using namespace troupe;
@@ -211,6 +214,47 @@ TEST_CASE("calls have a bound, and an id is used by one at a time") {
   CHECK(f.agents.runs.size() == 2);
 }
 
+TEST_CASE("a prompt may be empty") {
+  fixture f;
+  f.modern(1, "tools/call", {{"name", "root"}, {"arguments", {{"prompt", ""}}}});
+  CHECK(f.run().request.prompt.empty());
+  CHECK(f.written.empty());
+}
+
+TEST_CASE("the end waits for what is being written, and nothing is done afterwards") {
+  troupe_of_two agents;
+  std::promise<void> inside;
+  std::atomic<bool> closing{false};
+  std::atomic<bool> closed{false};
+  bool closed_within = true;
+  auto server = std::make_unique<mcp_server_session>(agents, mcp_server_session_options{}, [&](std::string) {
+    inside.set_value();
+    while (!closing)
+      std::this_thread::yield();
+    for (int i = 0; i < 10'000 && !closed; ++i)
+      std::this_thread::yield();
+    closed_within = closed;
+  });
+  std::thread writer{[&] { server->take(R"({"jsonrpc":"2.0","id":1,"method":"ping"})"); }};
+  inside.get_future().wait();
+  server->take(R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":)" + call_root.dump() + "}");
+  closing = true;
+  server->close();
+  closed = true;
+  writer.join();
+  CHECK_FALSE(closed_within);
+  CHECK(agents.runs.empty());
+}
+
+TEST_CASE("the end may come from within what is being written") {
+  fixture f;
+  f.server =
+      std::make_unique<mcp_server_session>(f.agents, f.options, [&f](std::string) { f.server->close(); });
+  f.modern(1, "tools/call", call_root);
+  f.legacy(2, "ping");
+  CHECK(f.run().cancelled);
+}
+
 TEST_CASE("a cancelled call ends its run and is not answered; so do all when the client goes") {
   fixture f;
   f.hello();
@@ -297,6 +341,95 @@ TEST_CASE("in the newer revision a question is a result, and the client comes ag
     CHECK(done["id"] == 3);
     CHECK(done["result"]["content"][0]["text"] == "Went on without.");
   }
+}
+
+TEST_CASE("a client that comes again without the answer, or to an earlier question, is asked again") {
+  fixture f;
+  const json able = {{"elicitation", json::object()}};
+  f.modern(1, "tools/call", call_root, able);
+  f.run().events->on_question({"q1", "First?", yes_or_no});
+  const auto first = f.take()["result"]["requestState"];
+  auto again = call_root;
+  again["requestState"] = first;
+  f.modern(2, "tools/call", again, able);
+  auto asked = f.take();
+  CHECK(asked["id"] == 2);
+  CHECK(asked["result"]["inputRequests"]["answer"]["params"]["message"] == "First?");
+  CHECK(f.run().answers.empty());
+  f.run().events->on_question({"q2", "Second?", yes_or_no});
+  SUBCASE("the first was answered") {
+    again["inputResponses"] = {{"answer", {{"action", "accept"}, {"content", {{"answer", true}}}}}};
+    f.modern(3, "tools/call", again, able);
+    CHECK(f.run().answers.size() == 1);
+    CHECK(f.take()["id"] == 3);
+  }
+  SUBCASE("the first was withdrawn") {
+    f.run().events->on_question_closed("q1");
+    CHECK(f.written.empty());
+  }
+  const auto before = f.run().answers.size();
+  again["inputResponses"] = {{"answer", {{"action", "accept"}, {"content", {{"answer", true}}}}}};
+  f.modern(4, "tools/call", again, able); // with the state of the first
+  asked = f.take();
+  CHECK(asked["id"] == 4);
+  CHECK(asked["result"]["inputRequests"]["answer"]["params"]["message"] == "Second?");
+  CHECK(f.run().answers.size() == before);
+  again["requestState"] = asked["result"]["requestState"];
+  f.modern(5, "tools/call", again, able);
+  CHECK(f.run().answers.back().first == "q2");
+}
+
+TEST_CASE("a question that is withdrawn is taken back in the older revision") {
+  fixture f;
+  f.hello({{"elicitation", json::object()}});
+  f.legacy(2, "tools/call", call_root);
+  f.run().events->on_question({"q1", "First?", yes_or_no});
+  f.run().events->on_question({"q2", "Second?", yes_or_no});
+  const auto asked = f.take();
+  f.run().events->on_question_closed("q1");
+  const auto told = f.take();
+  CHECK(told["method"] == "notifications/cancelled");
+  CHECK(told["params"]["requestId"] == asked["id"]);
+  CHECK(f.take()["params"]["message"] == "Second?");
+  f.send({{"id", asked["id"]}, {"result", {{"action", "accept"}, {"content", {{"answer", true}}}}}}); // late
+  CHECK(f.run().answers.empty());
+}
+
+TEST_CASE("calls that wait for their clients keep nobody from calling") {
+  fixture f; // with the bounds as they are
+  const json able = {{"elicitation", json::object()}};
+  const auto count = f.options.max_calls + 3;
+  for (std::size_t i = 0; i < count; ++i) {
+    f.modern(i, "tools/call", call_root, able);
+    f.run(i).events->on_question({"q", "?", yes_or_no});
+    CHECK(f.take()["result"]["resultType"] == "input_required");
+    if (i == 2)
+      f.run(2).completes("nobody fetches it"); // gives way first
+  }
+  CHECK_FALSE(f.run(2).cancelled);
+  CHECK(f.run(0).cancelled);
+  CHECK(f.run(1).cancelled);
+  CHECK_FALSE(f.run(3).cancelled);
+  f.modern("more", "tools/call", call_root, able);
+  CHECK(f.agents.runs.size() == count + 1);
+}
+
+TEST_CASE("secrets in a question are masked, in its words and in its form") {
+  fixture f;
+  const json able = {{"elicitation", json::object()}};
+  const json schema = {
+      {"type", "object"},
+      {"properties",
+       {{"password", {{"type", "string"}, {"default", "hunter2secret"}}},
+        {"note", {{"type", "string"}, {"description", "as in api_key=abcdef0123456789abcdef"}}}}}};
+  f.modern(1, "tools/call", call_root, able);
+  f.run().events->on_question({"q1", "Is password=hunter2secret right?", schema});
+  const auto asked = f.take();
+  const auto text = asked.dump();
+  CHECK(text.find("hunter2secret") == std::string::npos);
+  CHECK(text.find("abcdef0123456789abcdef") == std::string::npos);
+  CHECK(asked["result"]["inputRequests"]["answer"]["params"]["requestedSchema"]["properties"]["password"]
+             ["type"] == "string");
 }
 
 TEST_CASE("clients that never come again are bounded") {

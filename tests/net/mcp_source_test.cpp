@@ -31,6 +31,7 @@ namespace {
 
 // A server of the older revision in a shell: what a call does, its tool's name says.
 constexpr const char* shell_server = R"sh(
+[ "$MODE" = stubborn ] && trap '' TERM
 reply() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$1" "$2"; }
 said() { reply "$1" "{\"content\":[{\"type\":\"text\",\"text\":\"$2\"}]}"; }
 tool() { printf '{"name":"%s","inputSchema":{"type":"object"}}' "$1"; }
@@ -49,6 +50,7 @@ while IFS= read -r line; do
     *'"name":"chatty"'*) i=0; while [ $i -lt 5000 ]; do echo "noise $i" >&2; i=$((i+1)); done; said "$id" done ;;
   esac
 done
+[ "$MODE" = stubborn ] && sleep 600
 )sh";
 
 struct piped {
@@ -122,6 +124,16 @@ TEST_CASE("each source has a process of its own, and none is left, however it en
   CHECK(pids.size() == 4);
   for (const int pid : pids)
     CHECK(wait_gone(pid));
+}
+
+TEST_CASE("a program that goes on without its input and ignores SIGTERM is killed") {
+  piped p;
+  p.spec.env = {{"MODE", "stubborn"}};
+  p.options.limits.patience = 20ms;
+  const auto tools = p.open();
+  const auto pid = std::stoi(called(tools, "mcp_sh_pid").text);
+  p.source.reset();
+  CHECK(wait_gone(pid));
 }
 
 TEST_CASE("a program that ends in the middle of a call is told about, and started again") {

@@ -104,10 +104,7 @@ void mcp_calls::take_round(const call_ptr& c, mcp_input_round round) {
   c->state = std::move(round.state);
   for (auto& asked : round.requests) {
     if (asked.method == "roots/list") {
-      json roots = json::array();
-      if (!options_.root_uri.empty())
-        roots.push_back({{"uri", options_.root_uri}, {"name", "workspace"}});
-      c->responses[asked.key] = {{"roots", std::move(roots)}};
+      c->responses[asked.key] = mcp_roots(options_.root_uri);
       continue;
     }
     auto what = asked.method == "elicitation/create"
@@ -241,7 +238,7 @@ void mcp_calls::finish(const call_ptr& c, tool_result result) {
   }
   c->on_stop.reset();
   c->wait.reset();
-  c->questions.clear();
+  decline(c); // the server has gone on, and still gets an answer to each of its questions
   std::exchange(c->done, nullptr)(std::move(result));
 }
 

@@ -17,6 +17,16 @@ mcp_request_id our_id(const json& id) {
   return id.is_number_unsigned() ? id.get<mcp_request_id>() : 0;
 }
 
+// Why the server will not do it, however often it is asked; nothing when it may.
+std::string refusal_of(const mcp_reply& reply) {
+  if (const auto* refused = std::get_if<rpc_error>(&reply))
+    return describe(*refused);
+  const auto* why = std::get_if<error>(&reply);
+  const bool is_final = why != nullptr && (why->code == errc::protocol || why->code == errc::not_allowed ||
+                                           why->code == errc::bad_config);
+  return is_final ? why->message : std::string{};
+}
+
 log_level level_of(const std::string& word) {
   if (word == "debug")
     return log_level::debug;
@@ -57,12 +67,17 @@ void mcp_connection::probe() {
   discover.method = "server/discover";
   discover.done = [weak = weak_from_this()](mcp_reply reply) {
     auto self = std::static_pointer_cast<mcp_connection>(weak.lock());
-    if (self == nullptr || self->peer_.era != mcp_era::unknown || !self->opening_)
+    if (self == nullptr || !self->opening_)
       return;
+    self->probe_id_ = 0;
     self->probe_timer_.reset();
     if (const auto* value = std::get_if<json>(&reply))
       if (auto peer = read_mcp_discover(*value))
         return self->opened(std::move(peer));
+    if (self->hello_id_ != 0)
+      return; // initialize has been sent meanwhile, and its answer counts
+    if (self->refused_)
+      return self->opened(*self->refused_);
     if (const auto* lost = std::get_if<error>(&reply); lost != nullptr && lost->code != errc::protocol)
       return self->opened(*lost);
     self->initialize();
@@ -70,7 +85,7 @@ void mcp_connection::probe() {
   probe_id_ = ++last_id_;
   probe_timer_ = clock_.after(options_.limits.probe_timeout, [weak = weak_from_this()] {
     if (auto self = std::static_pointer_cast<mcp_connection>(weak.lock()))
-      self->post([](mcp_connection& me) { me.drop(me.probe_id_, {}), me.initialize(); });
+      self->post([](mcp_connection& me) { me.initialize(); });
   });
   peer_ = {};
   send_request(probe_id_, std::move(discover));
@@ -86,15 +101,23 @@ void mcp_connection::initialize() {
   hello.params = mcp_initialize_params(options_.self);
   hello.done = [weak = weak_from_this()](mcp_reply reply) {
     auto self = std::static_pointer_cast<mcp_connection>(weak.lock());
-    if (self == nullptr)
+    if (self == nullptr || !self->opening_)
       return;
+    self->hello_id_ = 0;
     if (const auto* value = std::get_if<json>(&reply))
       return self->opened(read_mcp_initialize(*value));
-    if (const auto* refused = std::get_if<rpc_error>(&reply))
-      return self->opened(error{errc::protocol, "It refused initialize: " + describe(*refused)});
-    self->opened(std::get<error>(reply));
+    const auto* refused = std::get_if<rpc_error>(&reply);
+    if (refused == nullptr)
+      return self->opened(std::get<error>(reply));
+    error why{errc::protocol, "It refused initialize: " + describe(*refused)};
+    if (self->probe_id_ == 0)
+      return self->opened(std::move(why));
+    // One of the newer revision only, that was slow to start: what it says to the probe tells.
+    self->log(log_level::debug, why.message);
+    self->refused_ = std::move(why);
   };
-  send_request(++last_id_, std::move(hello));
+  hello_id_ = ++last_id_;
+  send_request(hello_id_, std::move(hello));
 }
 
 void mcp_connection::opened(result<mcp_peer> peer) {
@@ -102,6 +125,9 @@ void mcp_connection::opened(result<mcp_peer> peer) {
   if (!done)
     return;
   probe_timer_.reset();
+  // The other of the two opening requests may still be under way.
+  drop(std::exchange(probe_id_, 0), {});
+  drop(std::exchange(hello_id_, 0), {});
   if (peer) {
     peer_ = *peer;
     transport_->speak(peer_);
@@ -113,13 +139,37 @@ void mcp_connection::opened(result<mcp_peer> peer) {
   done(std::move(peer));
 }
 
-// One subscription for the connection; when the server ends it, changes are not told any more.
+// One subscription for the connection. When it ends it is asked for again after a pause, and what has changed meanwhile
+// is read anew; a server that refuses it is not asked again.
 void mcp_connection::listen() {
   mcp_request wanted;
   wanted.method = "subscriptions/listen";
   wanted.params = {{"notifications", {{"toolsListChanged", true}}}};
   wanted.lasting = true;
+  wanted.done = [weak = weak_from_this()](mcp_reply reply) {
+    auto self = std::static_pointer_cast<mcp_connection>(weak.lock());
+    if (self == nullptr || self->ended_)
+      return;
+    if (const auto why = refusal_of(reply); !why.empty())
+      return self->log(log_level::warning, "it does not tell changes of its tools: " + why);
+    const auto& limits = self->options_.limits;
+    self->listen_delay_ = self->listen_delay_.count() == 0
+                              ? limits.restart_delay
+                              : std::min(self->listen_delay_ * 2, limits.max_restart_delay);
+    self->listen_timer_ = self->clock_.after(self->listen_delay_, [weak] {
+      if (auto me = std::static_pointer_cast<mcp_connection>(weak.lock()))
+        me->post([](mcp_connection& again) { again.listen_again(); });
+    });
+  };
   send_request(++last_id_, std::move(wanted));
+}
+
+void mcp_connection::listen_again() {
+  if (ended_)
+    return;
+  listen();
+  if (options_.on_changed)
+    options_.on_changed();
 }
 
 mcp_request_id mcp_connection::request(mcp_request request) {
@@ -183,7 +233,7 @@ void mcp_connection::send_response(const json& id, mcp_reply reply) {
 }
 
 void mcp_connection::arm_idle(mcp_request_id id, pending& p) {
-  if (p.request.idle.count() <= 0)
+  if (p.request.idle.count() <= 0 || p.held || unowned_questions_ > 0)
     return;
   p.idle = clock_.after(p.request.idle, [weak = weak_from_this(), id, idle = p.request.idle] {
     if (auto self = std::static_pointer_cast<mcp_connection>(weak.lock()))
@@ -194,7 +244,7 @@ void mcp_connection::arm_idle(mcp_request_id id, pending& p) {
 }
 
 void mcp_connection::arm_total(mcp_request_id id, pending& p) {
-  if (p.request.total.count() <= 0)
+  if (p.request.total.count() <= 0 || p.held || unowned_questions_ > 0)
     return;
   p.total = clock_.after(p.request.total, [weak = weak_from_this(), id, total = p.request.total] {
     if (auto self = std::static_pointer_cast<mcp_connection>(weak.lock()))
@@ -234,16 +284,40 @@ void mcp_connection::drop(mcp_request_id id, const std::string& reason) {
 void mcp_connection::hold(mcp_request_id id) {
   post([id](mcp_connection& self) {
     if (auto found = self.pending_.find(id); found != self.pending_.end()) {
+      found->second.held = true;
       found->second.idle.reset();
       found->second.total.reset();
     }
   });
 }
 
+// Any of the requests may be the one that waits for the answer.
+std::shared_ptr<void> mcp_connection::hold_all() {
+  if (++unowned_questions_ == 1)
+    for (auto& [id, p] : pending_) {
+      p.idle.reset();
+      p.total.reset();
+    }
+  return {nullptr, [weak = weak_from_this()](void*) {
+            if (auto self = std::static_pointer_cast<mcp_connection>(weak.lock()))
+              self->post([](mcp_connection& me) { me.release_all(); });
+          }};
+}
+
+void mcp_connection::release_all() {
+  if (--unowned_questions_ > 0 || ended_)
+    return;
+  for (auto& [id, p] : pending_) {
+    arm_idle(id, p);
+    arm_total(id, p);
+  }
+}
+
 void mcp_connection::go_on(mcp_request_id id, std::chrono::milliseconds idle,
                            std::chrono::milliseconds total) {
   post([=](mcp_connection& self) {
     if (auto found = self.pending_.find(id); found != self.pending_.end()) {
+      found->second.held = false;
       found->second.request.idle = idle;
       found->second.request.total = total;
       self.arm_idle(id, found->second);
@@ -295,6 +369,7 @@ void mcp_connection::end(error why, bool tell) {
     return;
   ended_ = why;
   probe_timer_.reset();
+  listen_timer_.reset();
   transport_.reset();
   // First, so that who hears of a lost request finds the connection gone.
   if (tell && options_.on_closed)
@@ -325,12 +400,8 @@ void mcp_connection::take(rpc_response response) {
 void mcp_connection::take(rpc_request request, mcp_request_id carrier) {
   if (request.method == "ping")
     return send_response(request.id, json::object());
-  if (request.method == "roots/list") {
-    json roots = json::array();
-    if (!options_.root_uri.empty())
-      roots.push_back({{"uri", options_.root_uri}, {"name", "workspace"}});
-    return send_response(request.id, json{{"roots", std::move(roots)}});
-  }
+  if (request.method == "roots/list")
+    return send_response(request.id, mcp_roots(options_.root_uri));
   if (request.method == "elicitation/create")
     return route_question(std::move(request), carrier);
   send_response(request.id, rpc_error{rpc_code::method_not_found,
@@ -338,7 +409,8 @@ void mcp_connection::take(rpc_request request, mcp_request_id carrier) {
                                       {}});
 }
 
-// Over pipes nothing says whose call a question belongs to: it is given to the latest one that may be asked.
+// Over pipes nothing says whose call a question belongs to: it is given to the latest one that may be asked, and the
+// clocks of all stand still.
 mcp_connection::pending* mcp_connection::asker(mcp_request_id carrier) {
   if (auto found = pending_.find(carrier); found != pending_.end() && found->second.request.on_question)
     return &found->second;
@@ -353,8 +425,10 @@ void mcp_connection::route_question(rpc_request request, mcp_request_id carrier)
   if (to == nullptr || ++to->questions > options_.limits.max_input_rounds)
     return send_response(request.id, json{{"action", "cancel"}});
   auto ask = to->request.on_question;
+  const bool is_owned = pending_.contains(carrier);
   ask({std::move(request.method), std::move(request.params),
-       [weak = weak_from_this(), id = std::move(request.id)](mcp_reply reply) {
+       [weak = weak_from_this(), id = std::move(request.id),
+        held = is_owned ? nullptr : hold_all()](mcp_reply reply) {
          if (auto self = std::static_pointer_cast<mcp_connection>(weak.lock()))
            self->post([id, reply = std::move(reply)](mcp_connection& me) mutable {
              me.send_response(id, std::move(reply));
@@ -366,6 +440,7 @@ void mcp_connection::take(const rpc_notification& notification) {
   if (notification.method == "notifications/progress")
     return take_progress(notification.params);
   if (notification.method == "notifications/tools/list_changed") {
+    listen_delay_ = std::chrono::milliseconds{0};
     if (options_.on_changed)
       options_.on_changed();
   } else if (notification.method == "notifications/message") {

@@ -1,7 +1,7 @@
 // One connection to an MCP server: the opening exchange, requests and their deadlines, and what the server asks.
 //
 // Opening: server/discover first; when the server does not know it, answers an error or nothing for `probe_timeout`,
-// initialize. Requests are answered exactly once: by the server, at a deadline, or when the connection ends. What comes
+// initialize; a discovery that comes late still counts while initialize has no result. Requests are answered exactly once: by the server, at a deadline, or when the connection ends. What comes
 // for requests that are not there, and what is no message, is counted; after `max_faults` the connection ends.
 //
 // Thread-safe. Callbacks come on any thread, one at a time, without a lock held; none starts after close() has returned
@@ -95,6 +95,7 @@ class mcp_connection : public mcp_transport_events, public std::enable_shared_fr
     std::unique_ptr<timer_handle> idle;
     std::unique_ptr<timer_handle> total;
     std::uint32_t questions = 0;
+    bool held = false; // its own deadlines do not count
   };
 
   // All that follows runs in the queue.
@@ -118,6 +119,9 @@ class mcp_connection : public mcp_transport_events, public std::enable_shared_fr
   void initialize();
   void opened(result<mcp_peer> peer);
   void listen();
+  void listen_again();
+  [[nodiscard]] std::shared_ptr<void> hold_all(); // until it is destroyed
+  void release_all();
   void fault(std::string_view what);
   void end(error why, bool tell);
   void log(log_level level, const std::string& what);
@@ -132,7 +136,12 @@ class mcp_connection : public mcp_transport_events, public std::enable_shared_fr
   std::set<mcp_request_id> dropped_; // the latest that were given up
   std::function<void(result<mcp_peer>)> opening_;
   std::unique_ptr<timer_handle> probe_timer_;
-  mcp_request_id probe_id_ = 0;
+  mcp_request_id probe_id_ = 0;  // 0: it has been answered
+  mcp_request_id hello_id_ = 0;  // likewise, of initialize
+  std::optional<error> refused_; // what the server said to initialize, while the probe is open
+  std::unique_ptr<timer_handle> listen_timer_;
+  std::chrono::milliseconds listen_delay_{0}; // of the latest pause
+  std::uint32_t unowned_questions_ = 0;       // that are open and may belong to any request
   mcp_peer peer_{};
   std::optional<error> ended_;
   std::uint32_t faults_ = 0;

@@ -59,6 +59,13 @@ json mcp_client_capabilities(mcp_era era) {
   return {{"elicitation", json::object()}, {"roots", {{"listChanged", false}}}};
 }
 
+json mcp_roots(const std::string& workspace_uri) {
+  json roots = json::array();
+  if (!workspace_uri.empty())
+    roots.push_back({{"uri", workspace_uri}, {"name", "workspace"}});
+  return {{"roots", std::move(roots)}};
+}
+
 void add_mcp_meta(json& params, mcp_era era, const mcp_identity& self, const mcp_request_meta& meta) {
   json out = json::object();
   if (era == mcp_era::modern) {

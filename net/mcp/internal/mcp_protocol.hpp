@@ -66,6 +66,9 @@ struct mcp_request_meta {
 // Our capabilities as a client: we answer questions (elicitation, forms) and name the workspace (roots).
 [[nodiscard]] nlohmann::json mcp_client_capabilities(mcp_era era);
 
+// The result of roots/list: the workspace, or nothing when its URI is empty.
+[[nodiscard]] nlohmann::json mcp_roots(const std::string& workspace_uri);
+
 // Puts `_meta` into `params`, as the era wants it.
 void add_mcp_meta(nlohmann::json& params, mcp_era era, const mcp_identity& self,
                   const mcp_request_meta& meta);

@@ -80,8 +80,9 @@ class result_text {
   bool first_ = true;
 };
 
-void add_link(result_text& out, const json& block) {
-  auto text = "[resource " + cut_text(text_of(block, "uri"), max_shown_uri);
+void add_link(result_text& out, const json& block, bool is_template = false) {
+  const auto uri = text_of(block, is_template ? "uriTemplate" : "uri");
+  auto text = (is_template ? "[resource template " : "[resource ") + cut_text(uri, max_shown_uri);
   for (const char* key : {"name", "mimeType", "description"})
     if (auto more = text_of(block, key); !more.empty())
       text += std::string{key == std::string_view{"name"} ? ": " : ", "} + cut_text(more, 1024);
@@ -157,6 +158,18 @@ tool_result read_mcp_resource_list(const json& value, const mcp_limits& limits) 
     out.line("There are no resources.");
   if (const auto cursor = text_of(value, "nextCursor"); !cursor.empty())
     out.line("More with cursor: " + cut_text(cursor, 1024));
+  return out.take();
+}
+
+tool_result read_mcp_template_list(const json& value, const mcp_limits& limits) {
+  const auto& templates = member_of(value, "resourceTemplates");
+  if (!templates.is_array())
+    return tool_result::failure(errc::protocol, "The MCP server's answer has no list `resourceTemplates`.");
+  result_text out{limits};
+  for (const auto& one : templates)
+    add_link(out, one, true);
+  if (const auto cursor = text_of(value, "nextCursor"); !cursor.empty())
+    out.line("More with cursor: " + std::string{mcp_template_cursor} + cut_text(cursor, 1024));
   return out.take();
 }
 

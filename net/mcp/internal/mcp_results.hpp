@@ -26,6 +26,9 @@ namespace troupe::net {
 [[nodiscard]] tool_result read_mcp_resource(const nlohmann::json& value, const mcp_limits& limits);
 // The result of resources/list, as a text for the model.
 [[nodiscard]] tool_result read_mcp_resource_list(const nlohmann::json& value, const mcp_limits& limits);
+// The result of resources/templates/list, likewise. Cursors of it are shown to the model with this before them.
+inline constexpr std::string_view mcp_template_cursor = "templates:";
+[[nodiscard]] tool_result read_mcp_template_list(const nlohmann::json& value, const mcp_limits& limits);
 
 // What a server wants to know before it answers (input_required, 2026-07-28).
 struct mcp_input_request {

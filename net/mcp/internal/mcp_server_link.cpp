@@ -64,6 +64,7 @@ void mcp_server_link::open(mcp_tools_done done) {
       self.items_.clear();
       self.pages_ = 0;
       self.stale_ = false;
+      self.arm_startup();
       return self.list(self.generation_, {});
     case state::starting:
     case state::listing:
@@ -100,19 +101,25 @@ void mcp_server_link::start() {
     here([generation, why = std::move(why)](mcp_server_link& self) { self.lost(generation, why); });
   };
   if (!startup_)
-    startup_ = clock_.after(options_.spec.startup_timeout, [here] {
-      here([](mcp_server_link& self) {
+    arm_startup();
+  items_.clear();
+  pages_ = 0;
+  stale_ = serves_ = worked_ = false;
+  connection_ = std::make_shared<mcp_connection>(options_.connect(), clock_, std::move(o));
+  connection_->open([here, generation](result<mcp_peer> peer) {
+    here([generation, peer = std::move(peer)](mcp_server_link& self) { self.opened(generation, peer); });
+  });
+}
+
+// The time until all pages of the list have come.
+void mcp_server_link::arm_startup() {
+  startup_ = clock_.after(options_.spec.startup_timeout, [weak = weak_from_this()] {
+    if (auto to = weak.lock())
+      to->post([](mcp_server_link& self) {
         self.fail(self.generation_,
                   {errc::timeout, self.title() + " has not told its tools within " +
                                       duration_text(self.options_.spec.startup_timeout) + "."});
       });
-    });
-  items_.clear();
-  pages_ = 0;
-  stale_ = false;
-  connection_ = std::make_shared<mcp_connection>(options_.connect(), clock_, std::move(o));
-  connection_->open([here, generation](result<mcp_peer> peer) {
-    here([generation, peer = std::move(peer)](mcp_server_link& self) { self.opened(generation, peer); });
   });
 }
 
@@ -148,7 +155,7 @@ void mcp_server_link::list(std::uint64_t generation, std::string cursor) {
       self->post(
           [generation, reply = std::move(reply)](mcp_server_link& me) { me.take_page(generation, reply); });
   };
-  connection_->request(std::move(request));
+  list_id_ = connection_->request(std::move(request));
 }
 
 void mcp_server_link::take_page(std::uint64_t generation, mcp_reply reply) {
@@ -180,8 +187,8 @@ void mcp_server_link::listed(std::uint64_t generation) {
     ++version_;
   tools_ = std::move(tools);
   state_ = state::ready;
+  serves_ = true;
   startup_.reset();
-  delay_ = std::chrono::milliseconds{0};
   retried_ = false;
   log(log_level::debug, "is ready with " + std::to_string(tools_.size()) + " tools (" + peer_.version + ")");
   tell(tools_);
@@ -190,9 +197,28 @@ void mcp_server_link::listed(std::uint64_t generation) {
 void mcp_server_link::fail(std::uint64_t generation, error why) {
   if (generation != generation_ || (state_ != state::starting && state_ != state::listing))
     return;
+  if (serves_)
+    return keep_old_list(why);
   if (connection_)
     connection_->close(why);
   pause(why);
+}
+
+// Calls may be under way on the connection; the list is read again when the server tells the next change.
+void mcp_server_link::keep_old_list(const error& why) {
+  log(log_level::warning, why.message + " Its earlier list of tools is kept.");
+  connection_->cancel(list_id_, "The list has not come in time.");
+  startup_.reset();
+  items_.clear();
+  state_ = state::ready;
+  tell(tools_);
+}
+
+void mcp_server_link::worked() {
+  if (state_ != state::ready && state_ != state::listing)
+    return;
+  worked_ = true;
+  delay_ = std::chrono::milliseconds{0};
 }
 
 void mcp_server_link::lost(std::uint64_t generation, error why) {
@@ -202,12 +228,18 @@ void mcp_server_link::lost(std::uint64_t generation, error why) {
   if (state_ == state::starting)
     return;
   log(log_level::warning, why.message);
-  if (state_ == state::listing)
+  if (state_ == state::listing && !serves_)
     return pause(why);
-  // It has worked: the next call may start it at once.
+  // One that has worked may be started at once by the next call, and any other once.
+  if (!worked_ && delay_.count() != 0)
+    return pause(why);
+  delay_ = options_.limits.restart_delay;
+  startup_.reset();
   connection_.reset();
   ++generation_;
   state_ = state::idle;
+  if (!waiting_.empty())
+    start();
 }
 
 void mcp_server_link::pause(const error& why) {
@@ -257,7 +289,7 @@ void mcp_server_link::close() {
 
 void mcp_server_link::with_connection(ready use) {
   post([use = std::move(use)](mcp_server_link& self) {
-    if (self.state_ == state::ready || (self.state_ == state::listing && !self.startup_))
+    if (self.state_ == state::ready || (self.state_ == state::listing && self.serves_))
       return use(self.connection_);
     self.open([weak = self.weak_from_this(), use](result<std::vector<tool_ptr>> tools) {
       auto me = weak.lock();
@@ -273,31 +305,87 @@ void mcp_server_link::call(std::function<mcp_call_request()> request, std::share
                            std::function<void(tool_result)> done) {
   if (context->answer)
     return calls_->resume(std::move(context), std::move(done));
+  auto tell = [weak = weak_from_this(), done = std::move(done)](tool_result r) {
+    // Whatever the server has said, it lives.
+    if (auto self = weak.lock(); self && (!r.failed || r.failed == errc::tool_failed))
+      self->post([](mcp_server_link& me) { me.worked(); });
+    done(std::move(r));
+  };
   with_connection([calls = calls_, request = std::move(request), context = std::move(context),
-                   done = std::move(done)](result<std::shared_ptr<mcp_connection>> on) {
+                   done = std::move(tell)](result<std::shared_ptr<mcp_connection>> on) {
     if (!on)
       return done(tool_result::failure(on.failure().code, on.failure().message));
     calls->start(*on, request(), context, done);
   });
 }
 
-tool_ptr mcp_server_link::bind(std::shared_ptr<const mcp_tool> tool,
-                               std::function<mcp_call_request(const json&)> request) {
+tool_ptr mcp_server_link::bind(std::shared_ptr<const mcp_tool> tool, carry_out use) {
   auto out = std::make_shared<tool_definition>();
   out->name = tool->local;
   out->description = tool->description;
   out->parameters = tool->parameters;
   out->compiled = tool->compiled;
   out->annotations = tool->annotations;
-  out->start = [weak = weak_from_this(), request = std::move(request), server = options_.spec.name](
+  out->start = [weak = weak_from_this(), use = std::move(use), server = options_.spec.name](
                    std::shared_ptr<const json> arguments, std::shared_ptr<tool_context> context,
                    std::function<void(tool_result)> done) {
     auto self = weak.lock();
     if (self == nullptr)
       return done(tool_result::failure(errc::shutting_down, "MCP server '" + server + "' has been closed."));
-    self->call([request, arguments] { return request(*arguments); }, std::move(context), std::move(done));
+    use(*self, std::move(arguments), std::move(context), std::move(done));
   };
   return out;
+}
+
+mcp_server_link::carry_out
+mcp_server_link::one_request(std::function<mcp_call_request(const json&)> request) {
+  return [request = std::move(request)](mcp_server_link& self, std::shared_ptr<const json> arguments,
+                                        std::shared_ptr<tool_context> context,
+                                        std::function<void(tool_result)> done) {
+    self.call([request, arguments = std::move(arguments)] { return request(*arguments); }, std::move(context),
+              std::move(done));
+  };
+}
+
+// After the last page of the resources come the templates of those that are not listed, where the server has some.
+void mcp_server_link::list_resources(std::shared_ptr<const json> arguments,
+                                     std::shared_ptr<tool_context> context,
+                                     std::function<void(tool_result)> done) {
+  auto cursor = text_of(*arguments, "cursor");
+  const auto templates = [](const std::string& from) {
+    return mcp_call_request{"resources/templates/list",
+                            from.empty() ? json::object() : json{{"cursor", from}},
+                            {},
+                            {},
+                            read_mcp_template_list};
+  };
+  if (cursor.starts_with(mcp_template_cursor))
+    return call([=, from = cursor.substr(mcp_template_cursor.size())] { return templates(from); },
+                std::move(context), std::move(done));
+  const auto is_last = std::make_shared<bool>(false);
+  auto next = std::make_shared<tool_context>(*context);
+  next->answer.reset();
+  auto then = [=, weak = weak_from_this()](tool_result list) {
+    auto self = weak.lock();
+    if (!*is_last || list.failed || self == nullptr)
+      return done(std::move(list));
+    self->call([templates] { return templates({}); }, next,
+               [done, list](const tool_result& more) {
+                 auto both = list;
+                 if (!more.failed && !more.text.empty())
+                   both.text += "\n" + more.text;
+                 done(std::move(both));
+               });
+  };
+  call(
+      [arguments, is_last] {
+        return mcp_call_request{
+            "resources/list", *arguments, {}, {}, [is_last](const json& value, const mcp_limits& limits) {
+              *is_last = text_of(value, "nextCursor").empty();
+              return read_mcp_resource_list(value, limits);
+            }};
+      },
+      std::move(context), std::move(then));
 }
 
 std::vector<tool_ptr> mcp_server_link::make_tools(mcp_tool_list list) {
@@ -306,13 +394,13 @@ std::vector<tool_ptr> mcp_server_link::make_tools(mcp_tool_list list) {
   std::vector<tool_ptr> out;
   for (auto& item : list.tools) {
     auto tool = std::make_shared<const mcp_tool>(std::move(item));
-    out.push_back(bind(tool, [tool](const json& arguments) {
-      return mcp_call_request{"tools/call",
-                              {{"name", tool->name}, {"arguments", arguments}},
-                              tool->name,
-                              mcp_argument_headers(tool->headers, arguments),
-                              read_mcp_call_result};
-    }));
+    out.push_back(bind(tool, one_request([tool](const json& arguments) {
+                         return mcp_call_request{"tools/call",
+                                                 {{"name", tool->name}, {"arguments", arguments}},
+                                                 tool->name,
+                                                 mcp_argument_headers(tool->headers, arguments),
+                                                 read_mcp_call_result};
+                       })));
   }
   if (peer_.has_resources)
     add_resource_tools(out);
@@ -321,8 +409,7 @@ std::vector<tool_ptr> mcp_server_link::make_tools(mcp_tool_list list) {
 
 void mcp_server_link::add_resource_tools(std::vector<tool_ptr>& tools) {
   const auto& spec = options_.spec;
-  const auto add = [&](const char* name, std::string description, json parameters,
-                       std::function<mcp_call_request(const json&)> request) {
+  const auto add = [&](const char* name, std::string description, json parameters, carry_out use) {
     auto tool = std::make_shared<mcp_tool>();
     tool->local = mcp_tool_name(spec.name, name);
     tool->description = std::move(description);
@@ -332,21 +419,25 @@ void mcp_server_link::add_resource_tools(std::vector<tool_ptr>& tools) {
     const bool taken =
         std::any_of(tools.begin(), tools.end(), [&](const auto& t) { return t->name == tool->local; });
     if (!taken && wanted(spec, name))
-      tools.push_back(bind(std::move(tool), std::move(request)));
+      tools.push_back(bind(std::move(tool), std::move(use)));
   };
   add("list_resources",
-      "Lists the resources of the MCP server '" + spec.name + "': their URIs and what they are.",
-      text_argument("cursor", "Where to go on, from an earlier list.", false), [](const json& arguments) {
-        return mcp_call_request{"resources/list", arguments, {}, {}, read_mcp_resource_list};
+      "Lists the resources of the MCP server '" + spec.name +
+          "': their URIs and what they are, and templates of URIs.",
+      text_argument("cursor", "Where to go on, from an earlier list.", false),
+      [](mcp_server_link& self, std::shared_ptr<const json> arguments, std::shared_ptr<tool_context> context,
+         std::function<void(tool_result)> done) {
+        self.list_resources(std::move(arguments), std::move(context), std::move(done));
       });
   add("read_resource", "Reads a resource of the MCP server '" + spec.name + "'.",
-      text_argument("uri", "The URI, as a list or a tool gave it.", true), [](const json& arguments) {
+      text_argument("uri", "The URI, as a list or a tool gave it, or made after a template.", true),
+      one_request([](const json& arguments) {
         return mcp_call_request{"resources/read",
                                 {{"uri", text_of(arguments, "uri")}},
                                 text_of(arguments, "uri"),
                                 {},
                                 read_mcp_resource};
-      });
+      }));
 }
 
 void mcp_server_link::log(log_level level, const std::string& what) const {

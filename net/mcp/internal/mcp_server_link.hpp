@@ -51,15 +51,22 @@ class mcp_server_link : public std::enable_shared_from_this<mcp_server_link> {
   void list(std::uint64_t generation, std::string cursor);
   void take_page(std::uint64_t generation, mcp_reply reply);
   void listed(std::uint64_t generation);
+  void arm_startup();
+  void keep_old_list(const error& why);
+  void worked();
   void fail(std::uint64_t generation, error why);
   void lost(std::uint64_t generation, error why);
   void pause(const error& why);
   void tell(const result<std::vector<tool_ptr>>& what);
   void with_connection(ready use);
   [[nodiscard]] std::vector<tool_ptr> make_tools(mcp_tool_list list);
+  void list_resources(std::shared_ptr<const nlohmann::json> arguments, std::shared_ptr<tool_context> context,
+                      std::function<void(tool_result)> done);
   void add_resource_tools(std::vector<tool_ptr>& tools);
-  [[nodiscard]] tool_ptr bind(std::shared_ptr<const mcp_tool> tool,
-                              std::function<mcp_call_request(const nlohmann::json&)> request);
+  using carry_out = std::function<void(mcp_server_link&, std::shared_ptr<const nlohmann::json> arguments,
+                                       std::shared_ptr<tool_context>, std::function<void(tool_result)>)>;
+  [[nodiscard]] tool_ptr bind(std::shared_ptr<const mcp_tool> tool, carry_out use);
+  [[nodiscard]] static carry_out one_request(std::function<mcp_call_request(const nlohmann::json&)> request);
   void call(std::function<mcp_call_request()> request, std::shared_ptr<tool_context> context,
             std::function<void(tool_result)> done);
   void log(log_level level, const std::string& what) const;
@@ -77,7 +84,10 @@ class mcp_server_link : public std::enable_shared_from_this<mcp_server_link> {
   std::shared_ptr<mcp_connection> connection_;
   mcp_peer peer_{};
   mcp_era spoken_ = mcp_era::unknown;
-  bool stale_ = false; // the list has changed since it was read
+  bool stale_ = false;         // the list has changed since it was read
+  bool serves_ = false;        // this connection's tools have been listed; a new list does not hold up calls
+  bool worked_ = false;        // a call on this connection was answered
+  mcp_request_id list_id_ = 0; // of the page that is asked for
   bool retried_ = false;
   bool listed_before_ = false;
   bool failed_ = false;               // since it was last listed

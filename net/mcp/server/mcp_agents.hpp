@@ -48,6 +48,8 @@ class mcp_run_events {
   virtual ~mcp_run_events() = default;
   virtual void on_progress(std::string what) = 0;
   virtual void on_question(mcp_run_question question) = 0;
+  // Answered, by whoever, or withdrawn.
+  virtual void on_question_closed(std::string question) = 0;
   virtual void on_end(mcp_run_end end) = 0;
 };
 

@@ -6,11 +6,15 @@
 #include <troupe/net/mcp/server/mcp_server_session.hpp>
 #include <troupe/runtime/json_text.hpp>
 #include <troupe/runtime/sanitizer.hpp>
+#include <troupe/runtime/surface.hpp>
 
 #include <algorithm>
+#include <condition_variable>
 #include <deque>
 #include <map>
+#include <mutex>
 #include <optional>
+#include <thread>
 #include <utility>
 
 namespace troupe::net {
@@ -82,7 +86,12 @@ class mcp_server_session::impl : public std::enable_shared_from_this<impl> {
         key_(request_state::make_key()) {}
 
   void post(std::function<void(impl&)> task) {
-    queue_.run([self = shared_from_this(), task = std::move(task)] { task(*self); });
+    queue_.run([self = shared_from_this(), task = std::move(task)] {
+      if (!self->enter())
+        return;
+      const leaving at_end{*self};
+      task(*self);
+    });
   }
 
   void take(const std::string& text);
@@ -102,6 +111,15 @@ class mcp_server_session::impl : public std::enable_shared_from_this<impl> {
   };
   using call_ptr = std::shared_ptr<call>;
   class listener;
+
+  struct leaving {
+    impl& from;
+    ~leaving() { from.leave(); }
+  };
+
+  [[nodiscard]] static std::string ask_id(const call& c, const std::string& question) {
+    return "ask-" + std::to_string(c.number) + "-" + question;
+  }
 
   // Who a request comes from.
   struct caller {
@@ -128,8 +146,14 @@ class mcp_server_session::impl : public std::enable_shared_from_this<impl> {
   void forget(const call_ptr& c);
   void result(const json& id, mcp_era era, json value);
   void refuse(const json& id, rpc_error why);
+  void park(const call_ptr& c);
+  void withdrawn(const call_ptr& c, const std::string& question);
+  [[nodiscard]] bool enter();
+  void leave();
+  [[nodiscard]] bool is_closed();
+  void end_all();
   void send(std::string text) {
-    if (!closed_)
+    if (!is_closed())
       write_(std::move(text));
   }
 
@@ -139,7 +163,11 @@ class mcp_server_session::impl : public std::enable_shared_from_this<impl> {
   const std::optional<request_state::key> key_; // without one nobody is asked in the newer revision
   serial_queue queue_;
 
+  std::mutex mutex_; // guards the next two
+  std::condition_variable left_;
   bool closed_ = false;
+  std::thread::id working_; // that runs a task; none when no task runs
+
   bool client_asks_ = false;                // capability of a client of the older revision
   std::map<std::uint64_t, call_ptr> calls_; // by number
   std::map<std::string, call_ptr> asking_;  // by the id of our request, in the older revision
@@ -157,6 +185,9 @@ class mcp_server_session::impl::listener final : public mcp_run_events {
   }
   void on_question(mcp_run_question question) override {
     tell([c = call_, question = std::move(question)](impl& self) { self.asked(c, question); });
+  }
+  void on_question_closed(std::string question) override {
+    tell([c = call_, question = std::move(question)](impl& self) { self.withdrawn(c, question); });
   }
   void on_end(mcp_run_end end) override {
     tell([c = call_, end = std::move(end)](impl& self) { self.ended(c, end); });
@@ -270,11 +301,12 @@ void mcp_server_session::impl::call_tool(const rpc_request& request, const calle
   const auto& arguments = member_of(request.params, "arguments");
   mcp_run_request run;
   run.agent = name;
-  run.prompt = text_of(arguments, "prompt");
+  const auto& prompt = member_of(arguments, "prompt");
   run.session = text_of(arguments, "session");
   run.answerable = from.may_ask;
-  if (run.prompt.empty())
+  if (!prompt.is_string())
     return fail("The argument \"prompt\" is missing: a text with the complete task.");
+  run.prompt = prompt.get<std::string>();
   if (!run.session.empty() && !valid_session_id(run.session))
     return fail(
         "The argument \"session\" is no name of a session: letters, digits and \"-_.:\", at most 128.");
@@ -285,8 +317,9 @@ void mcp_server_session::impl::call_tool(const rpc_request& request, const calle
   if (run.hops > options_.max_hops)
     return fail("The call has come through " + std::to_string(run.hops) + " programs of agents; at most " +
                 std::to_string(options_.max_hops) + " are allowed.");
-  if (calls_.size() >= options_.max_calls)
-    return fail(std::to_string(calls_.size()) + " calls are under way, which is the most; try again later.");
+  // Those that wait for the client to come again have a bound of their own.
+  if (const auto busy = calls_.size() - parked_.size(); busy >= options_.max_calls)
+    return fail(std::to_string(busy) + " calls are under way, which is the most; try again later.");
   begin(request, from, std::move(run));
 }
 
@@ -336,28 +369,32 @@ void mcp_server_session::impl::asked(const call_ptr& c, mcp_run_question questio
 void mcp_server_session::impl::ask(const call_ptr& c) {
   const auto& question = c->questions.front();
   json form = {{"message", sanitize_text(question.message)},
-               {"requestedSchema", mcp_form_schema(question.schema)}};
+               {"requestedSchema", mcp_form_schema(shown_schema(question.schema))}};
   if (c->era == mcp_era::legacy) {
-    const auto id = "ask-" + std::to_string(c->number) + "-" + question.id;
+    const auto id = ask_id(*c, question.id);
     asking_[id] = c;
     return send(write_rpc(rpc_request{id, "elicitation/create", std::move(form)}));
   }
   if (c->id.is_null())
     return; // asked when the client comes again
   form["mode"] = "form";
-  parked_.push_back(c->number);
   result(std::exchange(c->id, nullptr), c->era,
          {{"resultType", "input_required"},
           {"inputRequests", {{form_key, {{"method", "elicitation/create"}, {"params", std::move(form)}}}}},
           {"requestState", request_state{*key_}.seal(std::to_string(c->number) + ":" + question.id)}});
+  park(c);
+}
+
+// The client has to come again. Where too many do not, the oldest gives way, first one whose run has ended.
+void mcp_server_session::impl::park(const call_ptr& c) {
+  parked_.push_back(c->number);
   while (parked_.size() > options_.max_parked) {
-    auto oldest = calls_.find(parked_.front());
-    parked_.pop_front();
-    if (oldest == calls_.end())
-      continue;
-    if (oldest->second->run)
-      oldest->second->run->cancel();
-    forget(call_ptr{oldest->second});
+    auto oldest = std::find_if(parked_.begin(), parked_.end(),
+                               [this](std::uint64_t number) { return calls_.at(number)->end.has_value(); });
+    const auto gone = calls_.at(oldest == parked_.end() ? parked_.front() : *oldest);
+    if (gone->run && !gone->end)
+      gone->run->cancel();
+    forget(gone);
   }
 }
 
@@ -367,6 +404,24 @@ void mcp_server_session::impl::answered(const call_ptr& c, const json& reply) {
   auto question = std::move(c->questions.front());
   c->questions.pop_front();
   c->run->answer(question.id, read_mcp_form(question.schema, reply));
+  if (!c->questions.empty())
+    ask(c);
+}
+
+// The question was answered elsewhere, or nobody waits for the answer any more.
+void mcp_server_session::impl::withdrawn(const call_ptr& c, const std::string& question) {
+  const auto found = std::find_if(c->questions.begin(), c->questions.end(),
+                                  [&](const auto& open) { return open.id == question; });
+  if (!calls_.contains(c->number) || found == c->questions.end())
+    return;
+  const bool was_asked = found == c->questions.begin();
+  c->questions.erase(found);
+  if (!was_asked || c->era == mcp_era::modern)
+    return; // there the client hears of it when it comes again
+  const auto id = ask_id(*c, question);
+  if (asking_.erase(id) != 0)
+    send(write_rpc(rpc_notification{"notifications/cancelled",
+                                    {{"requestId", id}, {"reason", "The question is not open any more."}}}));
   if (!c->questions.empty())
     ask(c);
 }
@@ -397,10 +452,14 @@ void mcp_server_session::impl::go_on(const rpc_request& request, const std::stri
   c->progress = 0;
   if (c->end)
     return ended(c, *std::exchange(c->end, std::nullopt));
-  const bool is_asked =
-      !c->questions.empty() && *text == std::to_string(number) + ":" + c->questions.front().id;
-  if (is_asked)
-    answered(c, member_of(member_of(request.params, "inputResponses"), form_key));
+  if (c->questions.empty())
+    return; // answered at the end of the run
+  const bool is_asked = *text == std::to_string(number) + ":" + c->questions.front().id;
+  const auto& reply = member_of(member_of(request.params, "inputResponses"), form_key);
+  if (is_asked && !reply.is_null())
+    answered(c, reply);
+  else
+    ask(c);
 }
 
 void mcp_server_session::impl::ended(const call_ptr& c, mcp_run_end end) {
@@ -435,13 +494,53 @@ void mcp_server_session::impl::refuse(const json& id, rpc_error why) {
   send(write_rpc(rpc_response{id, std::move(why)}));
 }
 
+bool mcp_server_session::impl::enter() {
+  std::lock_guard lock{mutex_};
+  if (closed_)
+    return false;
+  working_ = std::this_thread::get_id();
+  return true;
+}
+
+void mcp_server_session::impl::leave() {
+  {
+    std::lock_guard lock{mutex_};
+    working_ = {};
+  }
+  left_.notify_all();
+}
+
+bool mcp_server_session::impl::is_closed() {
+  std::lock_guard lock{mutex_};
+  return closed_;
+}
+
+// Waits for the task that another thread runs: it uses the agents, which may be gone once this has returned.
 void mcp_server_session::impl::close() {
-  closed_ = true;
-  for (auto& [number, c] : std::exchange(calls_, {}))
-    if (c->run)
+  {
+    std::unique_lock lock{mutex_};
+    closed_ = true;
+    if (working_ == std::this_thread::get_id()) {
+      lock.unlock();
+      return queue_.run([self = shared_from_this()] { self->end_all(); }); // when this task has ended
+    }
+    left_.wait(lock, [this] { return working_ == std::thread::id{}; });
+  }
+  end_all();
+}
+
+// No task runs any more.
+void mcp_server_session::impl::end_all() {
+  std::map<std::uint64_t, call_ptr> open;
+  {
+    std::lock_guard lock{mutex_};
+    open = std::exchange(calls_, {});
+    asking_.clear();
+    parked_.clear();
+  }
+  for (auto& [number, c] : open)
+    if (c->run && !c->end)
       std::exchange(c->run, nullptr)->cancel();
-  asking_.clear();
-  parked_.clear();
 }
 
 mcp_server_session::mcp_server_session(mcp_agents& agents, mcp_server_session_options options,
@@ -457,7 +556,7 @@ void mcp_server_session::take(std::string text) {
 }
 
 void mcp_server_session::close() {
-  impl_->post([](impl& self) { self.close(); });
+  impl_->close();
 }
 
 } // namespace troupe::net

@@ -3,7 +3,8 @@
 // Both revisions: a request with the newer one's `_meta` is served without a session; `initialize` begins the older one.
 // A tool takes {prompt, session?} and gives {status, text, session, usage}; progress tells what the agent does; questions
 // go to the client's user when it has the capability, and are denied otherwise. Every request gets exactly one answer,
-// but for those that the client cancels. At most `max_calls` run, beyond it they are refused.
+// but for those that the client cancels. At most `max_calls` are under way, beyond it they are refused; those that wait
+// for the client to come again are not counted among them.
 //
 // Thread-safe. `write` gets one message at a time, without a line end, on any thread; it must not block for long.
 //
@@ -41,7 +42,8 @@ class mcp_server_session {
   mcp_server_session& operator=(const mcp_server_session&) = delete;
 
   void take(std::string text);
-  // The client is gone: what runs is cancelled, and nothing is written any more.
+  // The client is gone: what runs is cancelled, and nothing is written any more. Waits for a `write` that is under way
+  // on another thread; afterwards the agents are not used.
   void close();
 
  private:
