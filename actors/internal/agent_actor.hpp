@@ -174,7 +174,7 @@ class agent final : public agent_handle::base {
   std::unique_ptr<opened_offers> offers_; // null: none, or not asked yet
   std::uint64_t opening_ = 0;
   bool opens_ = false;            // the sources are being asked
-  bool just_asked_ = false;               // for the next model call
+  bool just_asked_ = false;       // for the next model call
   bool tools_known_ = false;      // profile_ has what they gave
   std::vector<std::string> told_; // warnings about sources, once each time they change
   std::vector<std::shared_ptr<const agent_input>>

@@ -84,8 +84,7 @@ int serve_editor(const acp_arguments& arguments, interrupt& signals) {
 void add_acp(CLI::App& app, action& chosen, interrupt& signals) {
   auto arguments = std::make_shared<acp_arguments>();
   arguments->setup.keeps_sessions = true;
-  auto* command = app.add_subcommand(
-      "acp", "Be the agent of an editor: the Agent Client Protocol on standard input and output");
+  auto* command = app.add_subcommand("acp", "Be the agent of an editor (Agent Client Protocol)");
   add_agent_options(*command, std::shared_ptr<setup_options>{arguments, &arguments->setup});
   command->add_option("--log", arguments->log_file, "A file for the log, as lines of JSON");
   command->callback([arguments, &chosen, &signals] {
