@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+#include <condition_variable>
+#include <mutex>
 #include <sstream>
 #include <thread>
 
@@ -142,8 +144,10 @@ TEST_CASE("the reference client gets along with our server in each version and b
   wait->description = "Waits until it is cancelled.";
   wait->parameters = {{"type", "object"}};
   wait->run = [](const json&, tool_context& context) -> tool_result {
-    while (!context.stop.stop_requested())
-      std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    std::mutex mutex;
+    std::unique_lock lock{mutex};
+    std::condition_variable_any stopped;
+    stopped.wait(lock, context.stop, [] { return false; });
     return {"stopped", {}, {}};
   };
   server_options options;
@@ -160,5 +164,5 @@ TEST_CASE("the reference client gets along with our server in each version and b
   int steps = 0;
   for (std::string line; std::getline(lines, line);)
     ++steps;
-  CHECK(steps == 4 * 14 + 2);
+  CHECK(steps == 3 * 33 + 30 + 2 * 4);
 }

@@ -42,10 +42,12 @@ json parameters(const card_interface& at, operation what, const operation_argume
   json p = json::object();
   if (a.message != nullptr) {
     p["message"] = write(*a.message, dialect_of(at));
-    // The task is asked for after that: what is not known cannot be cancelled.
-    if (what == operation::send)
+    // A new task is asked for after that: what is not known cannot be cancelled. A known one would be told as it was before.
+    if (what == operation::send && a.message->task.empty())
       p["configuration"] =
           at.version == protocol::v03 ? json{{"blocking", false}} : json{{"returnImmediately", true}};
+    else if (what == operation::send && at.version == protocol::v03 && at.how == binding::json_rpc)
+      p["configuration"] = {{"blocking", true}};
   } else {
     p["id"] = a.task;
   }
