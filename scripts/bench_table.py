@@ -14,13 +14,17 @@ import tempfile
 import time
 
 IDEAL_WALL = {"W1": 0.5, "W3": 0.5, "W4": 0.7}  # responses of 100 ms that come one after another
+LIMIT = 900  # seconds of one program
 PEERS = ("ai", "langgraph", "openai_agents")
 PEER_SIZES = {"W1": 200, "W2": 200, "W3": 100, "W5": 20}
 PIECES = ("W5", "W5P")  # what counts there is the cost of a chunk
 
 
 def last_json(command):
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        return {"ok": False, "note": f"{' '.join(command)}: no end after {LIMIT} s"}
     lines = done.stdout.strip().splitlines()
     if not lines:
         return {"ok": False, "note": f"{' '.join(command)}: no result (exit code {done.returncode})"}

@@ -45,7 +45,7 @@ struct idle_options {
 };
 
 // n children over many sessions, each of which waits for a model that never answers; the memory that they take and the CPU
-// of the process while they wait.
+// of the process while they wait. Ends the process, and does not wait for the end of the agents.
 int run_idle(const idle_options& options);
 
 struct latency_options {
