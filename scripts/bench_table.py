@@ -15,16 +15,17 @@ import time
 
 IDEAL_WALL = {"W1": 0.5, "W3": 0.5, "W4": 0.7}  # responses of 100 ms that come one after another
 LIMIT = 900  # seconds of one program
+PEER_LIMIT = 60  # seconds of one workload of a peer; one that takes longer has no rows
 PEERS = ("ai", "langgraph", "openai_agents")
-PEER_SIZES = {"W1": 200, "W2": 200, "W3": 100, "W5": 20}
+PEER_SIZES = {"W1": 50, "W2": 100, "W3": 50, "W5": 10}
 PIECES = ("W5", "W5P")  # what counts there is the cost of a chunk
 
 
-def last_json(command):
+def last_json(command, limit=LIMIT):
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=LIMIT)
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=limit)
     except subprocess.TimeoutExpired:
-        return {"ok": False, "note": f"{' '.join(command)}: no end after {LIMIT} s"}
+        return {"ok": False, "note": f"{' '.join(command)}: no end after {limit} s"}
     lines = done.stdout.strip().splitlines()
     if not lines:
         return {"ok": False, "note": f"{' '.join(command)}: no result (exit code {done.returncode})"}
@@ -224,7 +225,8 @@ def peer_rows(b, port, folder):
         floor = b.floor(f"{name} {n} floor", "--workload", name, "--n", n, "--port", port)
         ours = b.troupe(f"{name} {n}", "http", "--workload", name, "--n", n, "--base", base)
         for who, run in [("troupe", ours)] + [(peer, last_json(["node", os.path.join(folder, f"{peer}.mjs"), "--workload",
-                                                               name, "--n", str(n), "--base", base])) for peer in PEERS]:
+                                                               name, "--n", str(n), "--base", base], PEER_LIMIT))
+                                              for peer in PEERS]:
             b.results[f"{name} {n} {who}"] = run
             if not run.get("ok"):
                 continue
