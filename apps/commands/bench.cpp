@@ -23,6 +23,29 @@ void add_session_bench(CLI::App& command, action& chosen) {
   one->callback([&chosen, session] { chosen = [session] { return bench::run_session(*session); }; });
 }
 
+void add_idle_bench(CLI::App& command, action& chosen) {
+  auto idle = std::make_shared<bench::idle_options>();
+  auto* waiting = command.add_subcommand("idle", "Agents that wait for a model which never answers");
+  waiting->add_option("--n", idle->n, "Agents")->check(CLI::Range(1U, 10'000'000U));
+  waiting->add_option("--sessions", idle->sessions, "Sessions that share them")
+      ->check(CLI::Range(1U, 10'000U));
+  waiting->add_option("--seconds", idle->seconds, "For which the process is watched")
+      ->check(CLI::Range(1U, 3600U));
+  waiting->callback([&chosen, idle] { chosen = [idle] { return bench::run_idle(*idle); }; });
+}
+
+void add_latency_bench(CLI::App& command, action& chosen) {
+  auto latency = std::make_shared<bench::latency_options>();
+  auto* react = command.add_subcommand("latency", "From a tool call, or from a message, to the next request");
+  react->add_option("--agents", latency->agents, "Agents at once")->check(CLI::Range(1U, 10'000U));
+  react->add_option("--think", latency->think_ms, "Milliseconds of an answer, about")
+      ->check(CLI::Range(1U, 60'000U));
+  react->add_option("--turns", latency->turns, "Tool calls of each agent")->check(CLI::Range(1U, 10'000U));
+  react->add_option("--wakes", latency->wakes, "Messages to an idle process")
+      ->check(CLI::Range(1U, 100'000U));
+  react->callback([&chosen, latency] { chosen = [latency] { return bench::run_latency(*latency); }; });
+}
+
 void add_crash_bench(CLI::App& command, action& chosen) {
   auto crash = std::make_shared<bench::crash_options>();
   auto* killed =
@@ -67,13 +90,15 @@ void add_bench(CLI::App& app, action& chosen) {
   auto http = std::make_shared<bench::http_options>();
   auto* with_server = command->add_subcommand("http", "A workload against an OpenAI-compatible server");
   with_server
-      ->add_option("--workload", http->workload,
-                   "W1, W2: one root with n children; W3: n roots; W5: n streams")
-      ->check(CLI::IsMember({"W1", "W2", "W3", "W5"}));
+      ->add_option(
+          "--workload", http->workload,
+          "W1, W2: one root with n children; W3: n roots; W4: n children in the background; W5, W5P: n "
+          "streams, as fast as they come or paced")
+      ->check(CLI::IsMember({"W1", "W2", "W3", "W4", "W5", "W5P"}));
   with_server->add_option("--n", http->n, "Children, roots or streams")->check(CLI::Range(1U, 1'000'000U));
   with_server->add_option("--base", http->base, "URL of the server, without /v1");
   with_server->add_option("--latency", http->latency_ms,
-                          "Latency of a response, ms; 100 for W1 and W3, else 0");
+                          "Latency of a response, ms; 100 for W1, W3 and W4, else 0");
   with_server->add_option("--chunks", http->chunks, "Chunks of each stream (W5)");
   with_server->add_option("--gap", http->chunk_gap_us, "Microseconds between two chunks (W5)");
   with_server->add_flag("--follow", http->follow, "One follows all activity meanwhile, as a page does");
@@ -83,6 +108,9 @@ void add_bench(CLI::App& app, action& chosen) {
   auto* one_shot = command->add_subcommand("spawn", "One-shot children with a model in the process");
   one_shot->add_option("--n", spawn->n, "Children in all")->check(CLI::Range(1UL, 100'000'000UL));
   one_shot->add_option("--batch", spawn->batch, "Children of one turn")->check(CLI::Range(1U, 100'000U));
+  one_shot->add_option("--sessions", spawn->sessions, "Sessions one after another, which share the children")
+      ->check(CLI::Range(1U, 1'000'000U));
+  one_shot->add_option("--bare", spawn->bare_n, "One-shot actors of bare CAF, for comparison; 0: none");
   one_shot->callback([&chosen, spawn] { chosen = [spawn] { return bench::run_spawn(*spawn); }; });
 
   auto wire = std::make_shared<bench::wire_options>();
@@ -99,6 +127,8 @@ void add_bench(CLI::App& app, action& chosen) {
   bytes->callback([&chosen, wire] { chosen = [wire] { return bench::run_wire(*wire); }; });
 
   add_session_bench(*command, chosen);
+  add_idle_bench(*command, chosen);
+  add_latency_bench(*command, chosen);
   add_crash_bench(*command, chosen);
 
   auto flood = std::make_shared<bench::flood_options>();

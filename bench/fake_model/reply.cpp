@@ -23,8 +23,9 @@ json::object usage_of(const answer& a) {
   return {{"prompt_tokens", 20}, {"completion_tokens", tokens}, {"total_tokens", 20 + tokens}};
 }
 
-json::object frame(std::string_view object, json::array choices) {
-  return {{"id", "chatcmpl-1"},
+// Clients take messages of one conversation for the same where their ids are.
+json::object frame(const answer& a, std::string_view object, json::array choices) {
+  return {{"id", "chatcmpl-" + std::to_string(a.turn)},
           {"object", object},
           {"created", 1'700'000'000},
           {"model", "fake"},
@@ -44,31 +45,31 @@ std::string event(const json::object& data) {
   return http_chunk("data: " + json::serialize(data) + "\n\n");
 }
 
-std::string delta(json::object what, json::value finish = nullptr) {
+std::string delta(const answer& a, json::object what, json::value finish = nullptr) {
   json::array choices;
   choices.push_back(
       json::object{{"index", 0}, {"delta", std::move(what)}, {"finish_reason", std::move(finish)}});
-  return event(frame("chat.completion.chunk", std::move(choices)));
+  return event(frame(a, "chat.completion.chunk", std::move(choices)));
 }
 
 reply streamed_reply(const answer& a, bool with_usage) {
   reply r;
   r.pieces.emplace_back(stream_head);
   r.pieces.back() +=
-      delta({{"role", "assistant"}, {"content", a.text.empty() ? json::value{} : json::value{""}}});
+      delta(a, {{"role", "assistant"}, {"content", a.text.empty() ? json::value() : json::value("")}});
   for (const auto& piece : a.text)
-    r.pieces.push_back(delta({{"content", piece}}));
+    r.pieces.push_back(delta(a, {{"content", piece}}));
   for (std::size_t i = 0; i < a.calls.size(); ++i)
     r.pieces.push_back(
-        delta({{"tool_calls",
-                json::array{json::object{
-                    {"index", i},
-                    {"id", call_id(a, i)},
-                    {"type", "function"},
-                    {"function", {{"name", a.calls[i].name}, {"arguments", a.calls[i].arguments}}}}}}}));
-  std::string last = delta({}, a.calls.empty() ? "stop" : "tool_calls");
+        delta(a, {{"tool_calls",
+                   json::array{json::object{
+                       {"index", i},
+                       {"id", call_id(a, i)},
+                       {"type", "function"},
+                       {"function", {{"name", a.calls[i].name}, {"arguments", a.calls[i].arguments}}}}}}}));
+  std::string last = delta(a, {}, a.calls.empty() ? "stop" : "tool_calls");
   if (with_usage) {
-    auto usage = frame("chat.completion.chunk", {});
+    auto usage = frame(a, "chat.completion.chunk", {});
     usage["usage"] = usage_of(a);
     last += event(usage);
   }
@@ -99,7 +100,7 @@ reply whole_reply(const answer& a) {
   choices.push_back(json::object{{"index", 0},
                                  {"message", std::move(message)},
                                  {"finish_reason", a.calls.empty() ? "stop" : "tool_calls"}});
-  auto body = frame("chat.completion", std::move(choices));
+  auto body = frame(a, "chat.completion", std::move(choices));
   body["usage"] = usage_of(a);
   return json_reply(200, json::serialize(body));
 }
@@ -118,6 +119,7 @@ reply completion_reply(const answer& a, bool streamed, bool with_usage) {
   auto r = streamed ? streamed_reply(a, with_usage) : whole_reply(a);
   r.latency = a.latency;
   r.gap = a.chunk_gap;
+  r.stamped = a.stamped;
   return r;
 }
 

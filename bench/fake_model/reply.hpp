@@ -12,11 +12,12 @@
 
 namespace fake_model {
 
-// Each piece is one write, `gap` after the one before; the first comes after `latency`.
+// Each piece is one write, `gap` after the time of the one before; the first comes after `latency`.
 struct reply {
   std::vector<std::string> pieces;
   std::chrono::microseconds latency{0};
   std::chrono::microseconds gap{0};
+  bool stamped = false; // as in answer
 };
 
 [[nodiscard]] reply json_reply(int status, std::string_view body);

@@ -16,7 +16,8 @@ struct conversation {
   json::object directive;
   std::uint64_t turn = 0;
   std::uint64_t results = 0;
-  std::uint64_t ok = 0; // results that hold "child-ok"
+  std::uint64_t ok = 0;   // results that hold "child-ok"
+  std::uint64_t told = 0; // "child-ok" in later messages of the user
 };
 
 std::int64_t number(const json::object& o, std::string_view key, std::int64_t otherwise) {
@@ -77,6 +78,13 @@ std::string content_of(const json::object& message) {
   return all;
 }
 
+std::uint64_t count(std::string_view in, std::string_view what) {
+  std::uint64_t n = 0;
+  for (auto at = in.find(what); at != std::string_view::npos; at = in.find(what, at + what.size()))
+    ++n;
+  return n;
+}
+
 conversation read_conversation(const json::object& request) {
   conversation c;
   for (const auto& item : request.at("messages").as_array()) {
@@ -87,9 +95,14 @@ conversation read_conversation(const json::object& request) {
     } else if (role == "tool") {
       ++c.results;
       c.ok += content_of(message).find("child-ok") != std::string::npos ? 1 : 0;
-    } else if (auto directive = find_directive(content_of(message)); !directive.empty()) {
-      c = {};
-      c.directive = json::parse(directive).as_object();
+    } else {
+      const auto content = content_of(message);
+      if (auto directive = find_directive(content); !directive.empty()) {
+        c = {};
+        c.directive = json::parse(directive).as_object();
+      } else {
+        c.told += count(content, "child-ok");
+      }
     }
   }
   return c;
@@ -114,6 +127,23 @@ void fan_out(answer& a, const json::object& directive) {
     a.calls.push_back({tool, json::serialize(json::object{{key, child_directive(directive, i)}})});
 }
 
+void start_background(answer& a, const json::object& directive) {
+  const auto n = std::clamp<std::int64_t>(number(directive, "n", 1), 0, most_calls);
+  for (std::int64_t i = 0; i < n; ++i)
+    a.calls.push_back({"spawn_subagent", json::serialize(json::object{{"name", "worker_" + std::to_string(i)},
+                                                                      {"goal", child_directive(directive, i)},
+                                                                      {"background", true}})});
+}
+
+void talk_on(answer& a, const conversation& c) {
+  if (c.turn == 0)
+    start_background(a, c.directive);
+  else if (static_cast<std::int64_t>(c.turn) <= number(c.directive, "turns", 5))
+    a.calls.push_back({"note", "{}"});
+  else
+    a.text.push_back("root-ok children_ok=" + std::to_string(c.told));
+}
+
 void take_turn(answer& a, const conversation& c, std::string_view plan) {
   const auto i = number(c.directive, "i", 0);
   if (static_cast<std::int64_t>(c.turn) + 1 < number(c.directive, "turns", 3))
@@ -125,6 +155,15 @@ void take_turn(answer& a, const conversation& c, std::string_view plan) {
 }
 
 void stream(answer& a, const json::object& directive) {
+  const auto* stamp = directive.if_contains("stamp");
+  if (stamp != nullptr && stamp->is_bool() && stamp->get_bool()) {
+    a.stamped = true;
+    a.latency += std::chrono::microseconds{number(directive, "offset_us", 0)};
+    const auto pieces = static_cast<std::size_t>(std::max<std::int64_t>(number(directive, "chunks", 1), 1));
+    a.text.assign(pieces, "@" + std::string(16, '0'));
+    a.text.front().front() = '#';
+    return;
+  }
   a.text.push_back(text(directive, "text", "child-ok stream"));
   const auto bytes = std::clamp<std::int64_t>(number(directive, "chunk_bytes", 6), 1, 65'536);
   const auto chunks = number(directive, "chunks", 1);
@@ -156,6 +195,8 @@ answer make_answer(const json::object& request) {
                      " bad=" + std::to_string(c.results - c.ok));
   else if (plan == "child" || plan == "loop")
     take_turn(a, c, plan);
+  else if (plan == "background")
+    talk_on(a, c);
   else if (plan == "stream")
     stream(a, c.directive);
   else

@@ -8,7 +8,11 @@
 //   {"plan":"child" | "loop","i":I,"turns":T,"tool":"lookup"}
 //       T-1 turns of one call of `tool`, then "child-ok …" or "loop-ok …"
 //   {"plan":"stream","i":I,"chunks":K,"chunk_bytes":B,"chunk_gap_us":G}
-//       a text of K pieces
+//       a text of K pieces; with "stamp":true each piece is the time at which it was written, as "@" ("#" for the first)
+//       and 16 hexadecimal digits, nanoseconds of the steady clock; the first comes "offset_us" later
+//   {"plan":"background","n":N,"turns":T,"child_turns":3,"child_tool":"lookup"}
+//       N calls of spawn_subagent in the background in one turn, then T turns of one call of `note`, then
+//       "root-ok children_ok=N", which counts the results that messages of the user have told
 //
 // latency_ms is the time to the first byte; children get it with their directive. Without a directive: "ok".
 //
@@ -36,6 +40,7 @@ struct answer {
   std::vector<std::string> text; // its pieces
   std::chrono::microseconds latency{0};
   std::chrono::microseconds chunk_gap{0};
+  bool stamped = false; // pieces hold the time at which they are written
   std::uint64_t turn = 0;
 };
 

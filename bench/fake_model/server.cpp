@@ -72,13 +72,16 @@ class connection : public std::enable_shared_from_this<connection> {
     next_ = 0;
     auto& numbers = owner_.numbers();
     numbers.max_concurrent = std::max(numbers.max_concurrent, ++numbers.in_flight);
+    due_ = std::chrono::steady_clock::now();
     wait(reply_.latency);
   }
 
+  // Until `time` after the moment at which the piece before was due, so that a late one does not delay those after it.
   void wait(std::chrono::microseconds time) {
     if (time.count() <= 0)
       return write();
-    timer_.expires_after(time);
+    due_ += time;
+    timer_.expires_at(due_);
     timer_.async_wait([self = shared_from_this()](error_code) {
       self->owner_.timer_was_late(std::chrono::steady_clock::now() - self->timer_.expiry());
       self->write();
@@ -86,6 +89,8 @@ class connection : public std::enable_shared_from_this<connection> {
   }
 
   void write() {
+    if (reply_.stamped)
+      stamp(reply_.pieces[next_]);
     asio::async_write(socket_, asio::buffer(reply_.pieces[next_]),
                       [self = shared_from_this()](error_code ec, std::size_t) { self->wrote(ec); });
   }
@@ -103,6 +108,18 @@ class connection : public std::enable_shared_from_this<connection> {
     take_request();
   }
 
+  // Writes the time into a piece that has a place for it.
+  static void stamp(std::string& piece) {
+    static constexpr std::string_view place = "0000000000000000";
+    const auto at = piece.find(place);
+    if (at == std::string::npos)
+      return;
+    auto now = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch() /
+                                          std::chrono::nanoseconds{1});
+    for (auto i = place.size(); i > 0; --i, now >>= 4U)
+      piece[at + i - 1] = "0123456789abcdef"[now & 15U];
+  }
+
   tcp::socket socket_;
   asio::steady_timer timer_;
   server& owner_;
@@ -110,6 +127,7 @@ class connection : public std::enable_shared_from_this<connection> {
   std::string in_;
   reply reply_;
   std::size_t next_ = 0;
+  std::chrono::steady_clock::time_point due_;
 };
 
 bool flag(const json::object& o, std::string_view key) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "delays.hpp"
 #include "follower.hpp"
 #include "measure.hpp"
 #include "team.hpp"
@@ -17,19 +18,36 @@ namespace {
 using nlohmann::json;
 
 constexpr std::chrono::minutes run_limit{10};
+constexpr std::uint32_t paced_chunk_us = 20; // between two chunks of all streams together
 
 struct tally {
   std::uint32_t ok = 0;
   std::uint64_t events = 0; // W5: streamed pieces that the consumer got
   std::string note;         // what went wrong first
+  stream_delays delays{};   // W5P
 };
 
 int default_latency(const std::string& workload) {
-  return workload == "W1" || workload == "W3" ? 100 : 0;
+  return workload == "W1" || workload == "W3" || workload == "W4" ? 100 : 0;
 }
 
 int turns_of(const std::string& workload) {
-  return workload == "W3" ? 5 : workload == "W5" ? 1 : 3;
+  return workload == "W3" ? 5 : workload == "W4" ? 7 : workload.starts_with("W5") ? 1 : 3;
+}
+
+std::string stream_directive(const http_options& options, std::uint32_t i, int latency) {
+  json directive = {{"plan", "stream"},
+                    {"i", i},
+                    {"chunks", options.chunks},
+                    {"flush_each", true},
+                    {"chunk_gap_us", options.chunk_gap_us},
+                    {"latency_ms", latency}};
+  if (options.workload == "W5P")
+    directive.update(
+        {{"stamp", true}, {"chunk_gap_us", paced_chunk_us * options.n}, {"offset_us", paced_chunk_us * i}});
+  // "plan" stands first: that is how a directive is found.
+  directive.erase("plan");
+  return R"({"plan":"stream",)" + directive.dump().substr(1);
 }
 
 void take(tally& sum, const outcome& o, const std::string& mark, std::uint32_t worth) {
@@ -82,6 +100,25 @@ tally loops(runtime& rt, const http_options& options, int latency) {
   return sum;
 }
 
+// One root that starts n children in the background and goes on for five turns.
+tally background(runtime& rt, const http_options& options, int latency) {
+  deep_agent spec;
+  spec.name = "root";
+  spec.model = "bench";
+  spec.instruction = "You are an agent.";
+  spec.tools = {note()};
+  spec.spawn = spawn_config{.tools = {lookup()}};
+  spec.run.max_children = std::max(spec.run.max_children, options.n);
+  spec.run.max_background = options.n;
+  auto root = rt.create_deep_agent(std::move(spec));
+  auto run = root.run(R"({"plan":"background","n":)" + std::to_string(options.n) +
+                      R"(,"turns":5,"child_turns":3,"child_tool":"lookup","latency_ms":)" +
+                      std::to_string(latency) + "}");
+  tally sum;
+  take(sum, run.outcome(), "children_ok=" + std::to_string(options.n), options.n);
+  return sum;
+}
+
 // n streams to one consumer.
 tally streams(runtime& rt, const http_options& options, int latency) {
   deep_agent spec;
@@ -91,17 +128,18 @@ tally streams(runtime& rt, const http_options& options, int latency) {
   auto speaker = rt.create_deep_agent(std::move(spec));
   auto pieces = std::make_shared<std::atomic<std::uint64_t>>(0);
   auto bytes = std::make_shared<std::atomic<std::uint64_t>>(0);
-  auto watch = rt.engine().watch(session_id{}, [pieces, bytes](const partial& p) {
+  auto delays = std::make_shared<stream_delays>(); // of the observer's thread until all bytes are there
+  const bool paced = options.workload == "W5P";
+  auto watch = rt.engine().watch(session_id{}, [pieces, bytes, delays, paced](const partial& p) {
+    if (paced)
+      delays->take(p.text);
     pieces->fetch_add(1);
     bytes->fetch_add(p.text.size());
   });
   std::vector<run> runs;
   runs.reserve(options.n);
   for (std::uint32_t i = 0; i < options.n; ++i)
-    runs.push_back(speaker.run(R"({"plan":"stream","i":)" + std::to_string(i) + R"(,"chunks":)" +
-                               std::to_string(options.chunks) + R"(,"flush_each":true,"chunk_gap_us":)" +
-                               std::to_string(options.chunk_gap_us) + R"(,"latency_ms":)" +
-                               std::to_string(latency) + "}"));
+    runs.push_back(speaker.run(stream_directive(options, i, latency)));
   tally sum;
   std::uint64_t expected = 0;
   for (const auto& r : runs) {
@@ -118,12 +156,14 @@ tally streams(runtime& rt, const http_options& options, int latency) {
         "the consumer got " + std::to_string(bytes->load()) + " of " + std::to_string(expected) + " bytes";
   }
   sum.events = pieces->load();
+  if (sum.ok > 0)
+    sum.delays = *delays;
   return sum;
 }
 
 void print(const http_options& options, const tally& sum, double wall, double cpu,
            const activity_counts& totals) {
-  const auto events = options.workload == "W5" ? sum.events : totals.total_events();
+  const auto events = options.workload.starts_with("W5") ? sum.events : totals.total_events();
   json line = {{"workload", options.workload},
                {"n_children", options.n},
                {"followed", options.follow},
@@ -138,6 +178,10 @@ void print(const http_options& options, const tally& sum, double wall, double cp
                {"events", events},
                {"events_per_s", static_cast<double>(events) / wall},
                {"ok", sum.ok == options.n}};
+  if (options.workload == "W5P")
+    line.update({{"delay_p50_us", percentile(sum.delays.all(), 0.5)},
+                 {"delay_p99_us", percentile(sum.delays.all(), 0.99)},
+                 {"first_p99_us", percentile(sum.delays.first(), 0.99)}});
   if (!sum.note.empty())
     line["note"] = sum.note.substr(0, 300);
   std::printf("%s\n", line.dump(-1, ' ', false, json::error_handler_t::replace).c_str());
@@ -161,10 +205,12 @@ int run_http(const http_options& options) {
     sum = fan_out(rt, options, latency);
   else if (options.workload == "W3")
     sum = loops(rt, options, latency);
-  else if (options.workload == "W5")
+  else if (options.workload == "W4")
+    sum = background(rt, options, latency);
+  else if (options.workload == "W5" || options.workload == "W5P")
     sum = streams(rt, options, latency);
   else {
-    std::fprintf(stderr, "troupe: there is no workload '%s'. Workloads: W1, W2, W3, W5.\n",
+    std::fprintf(stderr, "troupe: there is no workload '%s'. Workloads: W1, W2, W3, W4, W5, W5P.\n",
                  options.workload.c_str());
     return 2;
   }

@@ -5,8 +5,11 @@
 #include <troupe/troupe.hpp>
 
 #include <cstdio>
+#include <string>
 #include <thread>
+#include <vector>
 
+#include "bare_caf.hpp"
 #include "measure.hpp"
 #include "team.hpp"
 #include "workloads.hpp"
@@ -15,6 +18,9 @@ namespace troupe::bench {
 namespace {
 
 using nlohmann::json;
+
+constexpr std::size_t memory_points = 10; // of a spawn over many sessions
+constexpr int most_tries = 1000;          // to remove a session
 
 // The root spawns `batch` children a turn until `n` have been; a child answers at once.
 model_response fan_out_turn(const model_request& request, std::uint64_t n, std::uint32_t batch) {
@@ -43,6 +49,25 @@ deep_agent fan_out_root(std::uint64_t n, std::uint64_t turns) {
   return spec;
 }
 
+// Runs one session, and removes it where asked; gives what went wrong.
+std::string spawn_session(runtime& rt, const agent& root, bool removed) {
+  auto run = root.run("go");
+  auto result = run.outcome();
+  if (!result.completed())
+    return result.detail();
+  if (!removed)
+    return {};
+  if (!rt.session(run.session().str()).suspend())
+    return "The session did not stop.";
+  // The writer closes the session a moment after it has told that it stopped.
+  auto gone = rt.engine().store()->remove(run.session());
+  for (int i = 0; i < most_tries && !gone; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    gone = rt.engine().store()->remove(run.session());
+  }
+  return gone ? std::string{} : gone.failure().message;
+}
+
 void print(const json& line) {
   std::printf("%s\n", line.dump().c_str());
 }
@@ -50,30 +75,45 @@ void print(const json& line) {
 } // namespace
 
 int run_spawn(const spawn_options& options) {
+  const double bare = options.bare_n > 0 ? bare_one_shots_per_s(options.bare_n) : 0;
   net::io_pool clock;
   runtime rt;
+  const auto sessions = std::max<std::uint64_t>(1, options.sessions);
+  const auto each = std::max<std::uint64_t>(1, options.n / sessions);
+  const auto total = each * sessions;
   rt.add_model("inside", function_model(
-                             [&options](const model_request& request) {
-                               return fan_out_turn(request, options.n, options.batch);
+                             [each, batch = options.batch](const model_request& request) {
+                               return fan_out_turn(request, each, batch);
                              },
                              clock));
-  auto root = rt.create_deep_agent(fan_out_root(options.n, options.n / options.batch + 1));
+  auto root = rt.create_deep_agent(fan_out_root(each, each / options.batch + 1));
+  std::vector<double> memory;
+  std::string problem;
   stopwatch watch;
-  auto result = root.run("go").outcome();
+  for (std::uint64_t i = 0; i < sessions && problem.empty(); ++i) {
+    problem = spawn_session(rt, root, sessions > 1);
+    if ((i + 1) * memory_points / sessions > memory.size())
+      memory.push_back(resident_mb());
+  }
   const double wall = watch.wall();
+  const double cpu = watch.cpu();
   auto snapshot = rt.engine().snapshot({});
   const auto done = snapshot ? snapshot->totals.completed : 0;
-  const bool ok = result.completed() && done == options.n + 1;
+  const bool ok = problem.empty() && done == total + sessions;
+  const double rate = static_cast<double>(total) / wall;
   json line = {{"bench", "spawn"},
-               {"n_children", options.n},
+               {"n_children", total},
+               {"sessions", sessions},
                {"wall_s", wall},
-               {"cpu_s", watch.cpu()},
-               {"children_per_s", static_cast<double>(options.n) / wall},
-               {"cpu_us_per_child", watch.cpu() * 1e6 / static_cast<double>(options.n)},
+               {"cpu_s", cpu},
+               {"children_per_s", rate},
+               {"bare_caf_per_s", bare},
+               {"cpu_us_per_child", cpu * 1e6 / static_cast<double>(total)},
+               {"resident_mb", memory},
                {"peak_rss_mb", peak_rss_mb()},
                {"ok", ok}};
-  if (!result.completed())
-    line["note"] = result.detail();
+  if (!problem.empty())
+    line["note"] = problem;
   print(line);
   return ok ? 0 : 1;
 }

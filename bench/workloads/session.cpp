@@ -7,22 +7,13 @@
 #include <cstdio>
 
 #include "measure.hpp"
+#include "team.hpp"
 #include "workloads.hpp"
 
 namespace troupe::bench {
 namespace {
 
 using nlohmann::json;
-
-tool_ptr note_tool() {
-  tool_definition t;
-  t.name = "note";
-  t.description = "Takes a note.";
-  t.parameters = {{"type", "object"}};
-  t.annotations = {.read_only = true, .runs_inline = true};
-  t.run = [](const json&, tool_context&) { return tool_result{"noted", {}, {}}; };
-  return std::make_shared<const tool_definition>(std::move(t));
-}
 
 // A call, then an answer: two turns a run.
 model_response play(const model_request& request) {
@@ -54,7 +45,7 @@ int run_session(const session_options& options) {
   runtime rt{std::move(how)};
   rt.add_model("inside", function_model(play, clock));
   auto root = rt.create_deep_agent(
-      {.name = "root", .model = "inside", .instruction = "You are an agent.", .tools = {note_tool()}});
+      {.name = "root", .model = "inside", .instruction = "You are an agent.", .tools = {note()}});
   const auto session = make_session_id().str();
   const auto half = std::max(1U, options.turns / 4);
   stopwatch watch;

@@ -19,6 +19,16 @@ tool_ptr lookup() {
   return std::make_shared<const tool_definition>(std::move(t));
 }
 
+tool_ptr note() {
+  tool_definition t;
+  t.name = "note";
+  t.description = "Takes a note.";
+  t.parameters = {{"type", "object"}};
+  t.annotations = {.read_only = true, .runs_inline = true};
+  t.run = [](const json&, tool_context&) { return tool_result{"noted", {}, {}}; };
+  return std::make_shared<const tool_definition>(std::move(t));
+}
+
 deep_agent fan_out_team(std::uint32_t children, std::uint32_t tool_turns) {
   deep_agent spec;
   spec.name = "root";

@@ -14,6 +14,9 @@ namespace troupe::bench {
 // The tool of children: a number's look-up that costs nothing.
 [[nodiscard]] tool_ptr lookup();
 
+// A tool without arguments that costs nothing.
+[[nodiscard]] tool_ptr note();
+
 // A root "root" with a subagent "subagent" that has the tool, both with the model "inside".
 [[nodiscard]] deep_agent fan_out_team(std::uint32_t children, std::uint32_t tool_turns);
 

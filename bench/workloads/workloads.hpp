@@ -9,27 +9,55 @@
 namespace troupe::bench {
 
 struct http_options {
-  std::string workload = "W2"; // W1, W2: one root fans out to n children; W3: n roots; W5: n streams
+  // W1, W2: one root fans out to n children; W3: n roots; W4: one root talks on while n children work in the background;
+  // W5: n streams; W5P: the same, paced to 50 000 chunks a second in all, and their delays
+  std::string workload = "W2";
   std::uint32_t n = 100;
   std::string base = "http://127.0.0.1:8800"; // an OpenAI-compatible server that understands the directives
-  int latency_ms = -1;                        // of a response; below 0: 100 for W1 and W3, else 0
-  std::uint32_t chunks = 500;                 // W5: of each stream
+  int latency_ms = -1;                        // of a response; below 0: 100 for W1, W3 and W4, else 0
+  std::uint32_t chunks = 500;                 // W5, W5P: of each stream
   std::uint32_t chunk_gap_us = 0;             // W5: between two chunks
   bool follow = false;                        // one follows all activity as a page does
 };
 
 // Runs a workload against a server and prints {workload, n_children, turns, wall_s, cpu_s, peak_rss_mb, children_per_s,
-// cpu_ms_per_child, llm_requests, tool_calls, events, events_per_s, ok}. Gives 0 when all children came out right,
+// cpu_ms_per_child, llm_requests, tool_calls, events, events_per_s, ok}; W5P also the delay from the server's write of a
+// chunk to the consumer, in microseconds. Gives 0 when all children came out right,
 // 1 otherwise, 2 for options that cannot be used.
 int run_http(const http_options& options);
 
 struct spawn_options {
   std::uint64_t n = 100'000;
   std::uint32_t batch = 1000; // children of one turn, alive at once
+  std::uint32_t sessions =
+      1; // one after another, each with its part of the children; removed when they have ended
+  std::uint64_t bare_n = 100'000; // of the one-shot actors of bare CAF, for comparison; 0: none
 };
 
-// Spawns n one-shot children with one model turn each, with a model in the process.
+// Spawns n one-shot children with one model turn each, with a model in the process; reads the resident memory between
+// sessions, and measures bare CAF beside it.
 int run_spawn(const spawn_options& options);
+
+struct idle_options {
+  std::uint32_t n = 100'000;
+  std::uint32_t sessions = 100;
+  std::uint32_t seconds = 5; // for which the process is watched while all wait
+};
+
+// n children over many sessions, each of which waits for a model that never answers; the memory that they take and the CPU
+// of the process while they wait. Ends the process, and does not wait for the end of the agents.
+int run_idle(const idle_options& options);
+
+struct latency_options {
+  std::uint32_t agents = 1000;
+  std::uint32_t think_ms = 500; // of the model, about
+  std::uint32_t turns = 10;     // tool calls of each agent
+  std::uint32_t wakes = 200;    // messages to an idle process
+};
+
+// Agents that call a tool again and again: from the answer that holds a call to the next request, and from a message to an
+// idle process to its request. Clocks are in the process.
+int run_latency(const latency_options& options);
 
 struct flood_options {
   std::uint32_t n = 10'000;
