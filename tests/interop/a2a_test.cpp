@@ -34,6 +34,23 @@ std::string wait_line(const temporary_folder& folder, const std::string& begin) 
   return {};
 }
 
+// How many whole lines of the program's output begin so.
+std::size_t count_lines(const temporary_folder& folder, const std::string& begin) {
+  std::istringstream lines(folder.read("program.out"));
+  std::size_t count = 0;
+  for (std::string line; std::getline(lines, line);)
+    count += line.starts_with(begin) && !lines.eof() ? 1 : 0;
+  return count;
+}
+
+// Waits until there are more than `before`.
+bool wait_more_lines(const temporary_folder& folder, const std::string& begin, std::size_t before) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{30};
+  while (count_lines(folder, begin) <= before && std::chrono::steady_clock::now() < end)
+    std::this_thread::yield();
+  return count_lines(folder, begin) > before;
+}
+
 remote_agent_spec peer_at(const std::string& url) {
   remote_agent_spec spec;
   spec.name = "peer";
@@ -45,6 +62,24 @@ remote_agent_spec peer_at(const std::string& url) {
 json failure_of(const outcome& o) {
   auto parsed = json::parse(o.text(), nullptr, false);
   return parsed.is_object() ? parsed : json::object();
+}
+
+// One session goes on through answers of all kinds, and texts come through as they are.
+void keep_talking(remote_root& w) {
+  const auto context = w.ask("peer: context", "talk").text();
+  for (int i = 0; i < 6; ++i) {
+    CHECK(w.ask("peer: echo turn " + std::to_string(i), "talk").text() == "turn " + std::to_string(i));
+    CHECK(w.ask("peer: context", "talk").text() == context);
+  }
+  CHECK(failure_of(w.ask("peer: fail", "talk"))["reason"] == "tool_failed");
+  CHECK(w.ask("peer: echo after a failure", "talk").text() == "after a failure");
+  CHECK(failure_of(w.ask("peer: reject", "talk"))["reason"] == "model_refused");
+  CHECK(w.ask("peer: stream", "talk").text() == "one two three");
+  for (const std::string text :
+       {"\xC3\xA4 \xE2\x82\xAC \xF0\x9F\x90\x8B", "<b>&amp;\"'\\", "{\"a\": [1, 2]}"})
+    CHECK(w.ask("peer: echo " + text, "talk").text() == text);
+  const std::string large(100'000, 'x');
+  CHECK(w.ask("peer: echo " + large, "talk").text() == large);
 }
 
 void go_through(const std::string& card, const temporary_folder& folder, bool streams) {
@@ -62,11 +97,12 @@ void go_through(const std::string& card, const temporary_folder& folder, bool st
   CHECK_MESSAGE(failure_of(rejected)["reason"] == "model_refused", rejected.text());
   CHECK(failure_of(rejected)["error"].get<std::string>().find("Not my job.") != std::string::npos);
 
-  // Nobody answers.
+  // Nobody answers: the task is given up.
+  const auto given_up = count_lines(folder, "cancelled ");
   const auto unanswered = w.ask("peer: ask");
   CHECK_MESSAGE(failure_of(unanswered)["reason"] == "needs_input", unanswered.text());
   CHECK(failure_of(unanswered)["error"].get<std::string>().find("Which colour?") != std::string::npos);
-  CHECK_FALSE(wait_line(folder, "cancelled ").empty());
+  CHECK(wait_more_lines(folder, "cancelled ", given_up));
 
   auto [asked, question] = w.ask_for_question("peer: ask");
   REQUIRE_FALSE(question.empty());
@@ -85,6 +121,7 @@ void go_through(const std::string& card, const temporary_folder& folder, bool st
   CHECK_FALSE(context.empty());
   CHECK(w.ask("peer: context", "s1").text() == context);
   CHECK(w.ask("peer: context", "s2").text() != context);
+  keep_talking(w);
 
   if (!streams)
     return; // a task is not known before its first answer
