@@ -40,7 +40,7 @@ struct a2a_agent {
   std::chrono::milliseconds card_timeout{30'000};
   std::chrono::milliseconds cancel_timeout{10'000}; // a cancellation is not waited for any longer
   std::uint32_t max_tries = 3;                      // to take up a stream that broke, and to ask for a task
-  std::chrono::milliseconds first_poll{500};        // of a task without a stream; doubles up to last_poll
+  std::chrono::milliseconds first_poll{100};        // of a task without a stream; doubles up to last_poll
   std::chrono::milliseconds last_poll{30'000};
   std::size_t max_event_bytes = std::size_t{16} << 20;
   std::size_t max_answer_bytes = std::size_t{8} << 20; // of the text of one answer

@@ -296,7 +296,7 @@ TEST_CASE("where a stream cannot be taken up, the task is asked for, with growin
   const auto r = f.call("x");
   REQUIRE_MESSAGE(r.response, (r.error ? r.error->message : "nothing"));
   CHECK(text_of(r) == "done");
-  CHECK(f.clock.delays() == std::vector<std::int64_t>{500, 1000, 2000});
+  CHECK(f.clock.delays() == std::vector<std::int64_t>{100, 200, 400});
 }
 
 TEST_CASE("an agent that is gone in the middle is an error and never an answer") {
@@ -327,7 +327,7 @@ TEST_CASE("an agent without streams is asked once, and again while it works") {
   REQUIRE_MESSAGE(r.response, (r.error ? r.error->message : "nothing"));
   CHECK(text_of(r) == "done");
   CHECK(f.methods() == list({"SendMessage", "GetTask", "GetTask"}));
-  CHECK(f.clock.delays() == std::vector<std::int64_t>{500, 1000});
+  CHECK(f.clock.delays() == std::vector<std::int64_t>{100, 200});
 }
 
 TEST_CASE("a message without a task is an answer") {
