@@ -3,10 +3,12 @@
 #include <troupe/runtime/internal/schema_nodes.hpp>
 #include <troupe/runtime/internal/schema_values.hpp>
 #include <troupe/runtime/json_text.hpp>
+#include <troupe/runtime/sanitizer.hpp>
 #include <troupe/runtime/tool_names.hpp>
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 namespace troupe::internal {
 
@@ -60,11 +62,23 @@ class validator {
  private:
   bool more() const { return issues_ && issues_->size() < schema_.options.max_issues; }
 
+  // What stands in a property for secrets is not quoted: the message is shown.
+  void note(std::string pointer, std::string expected, const json& found) {
+    bool secret = false;
+    for (std::size_t at = 0; at < pointer.size();) {
+      const auto end = std::min(pointer.find('/', at + 1), pointer.size());
+      secret = secret || is_secret_key(std::string_view{pointer}.substr(at + 1, end - at - 1));
+      at = end;
+    }
+    issues_->push_back({std::move(pointer), std::move(expected),
+                        secret ? "a value that is not shown" : describe_value(found)});
+  }
+
   // Notes an issue; always false.
   template <class Expected>
   bool issue(const value_path* path, const json& found, Expected&& expected) {
     if (more())
-      issues_->push_back({pointer_of(path), expected(), describe_value(found)});
+      note(pointer_of(path), expected(), found);
     return false;
   }
 

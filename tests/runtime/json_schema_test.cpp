@@ -213,3 +213,18 @@ TEST_CASE("alternatives say why none fits") {
   CHECK(compiled(R"({"oneOf":[{"type":"integer"},{"minimum":0}]})").check(1)[0].expected ==
         "exactly one of 2 alternatives, but 2 match");
 }
+
+TEST_CASE("what stands in a property for secrets is not quoted when it does not fit") {
+  auto schema = json_schema::compile(nlohmann::json::parse(
+      R"({"type":"object","properties":{"passphrase":{"maxLength":3},"auth":{"properties":{"api_key":{"type":"integer"}}},
+          "city":{"maxLength":3}}})"));
+  REQUIRE(schema);
+  for (const char* value : {R"({"passphrase":"hunter2 hunter2"})", R"({"auth":{"api_key":"hunter2"}})"}) {
+    const auto refused = schema->validate(nlohmann::json::parse(value), errc::bad_arguments, "The arguments");
+    REQUIRE_FALSE(refused);
+    CHECK(refused.failure().message.find("hunter2") == std::string::npos);
+  }
+  const auto shown =
+      schema->validate(nlohmann::json{{"city", "Paris"}}, errc::bad_arguments, "The arguments");
+  CHECK(shown.failure().message.find("Paris") != std::string::npos);
+}
