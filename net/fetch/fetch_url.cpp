@@ -179,7 +179,7 @@ class page_fetch final : public std::enable_shared_from_this<page_fetch> {
     if (!redirect) {
       auto shown = std::make_shared<fetched_page>(fetched_page{url_, status_, type_, std::move(body_)});
       lock.unlock();
-      return show(std::move(shown));
+      return show(shown);
     }
     const auto from = url_;
     const auto to = location_;
@@ -196,7 +196,7 @@ class page_fetch final : public std::enable_shared_from_this<page_fetch> {
   }
 
   // HTML takes its time, which is not the network's.
-  void show(std::shared_ptr<fetched_page> page) {
+  void show(const std::shared_ptr<fetched_page>& page) {
     const auto workers = setup_->workers.lock();
     if (workers == nullptr)
       return fail(errc::shutting_down, "The runtime has ended.");

@@ -153,7 +153,8 @@ result<std::string> expand_variables(const std::string& text, const variables& v
 }
 
 result<std::shared_ptr<tool_source>> make_mcp_source(io_pool& pool, std::shared_ptr<http_client> http,
-                                                     mcp_server_spec spec, mcp_source_options options) {
+                                                     mcp_server_spec spec,
+                                                     const mcp_source_options& options) {
   if (spec.command.empty() == spec.url.empty())
     return error{errc::bad_config, "MCP server '" + spec.name + "': a server has either a command or a url."};
   timer& clock = options.clock != nullptr ? *options.clock : pool;

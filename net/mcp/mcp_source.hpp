@@ -40,7 +40,7 @@ struct mcp_source_options {
 [[nodiscard]] result<std::shared_ptr<tool_source>> make_mcp_source(io_pool& pool,
                                                                    std::shared_ptr<http_client> http,
                                                                    mcp_server_spec spec,
-                                                                   mcp_source_options options);
+                                                                   const mcp_source_options& options);
 
 // `text` with $NAME and ${NAME} replaced; "$$" is a dollar sign. Fails with bad_config when a variable is not set.
 [[nodiscard]] result<std::string>

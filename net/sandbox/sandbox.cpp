@@ -323,7 +323,7 @@ result<std::unique_ptr<command_sandbox>> command_sandbox::open(io_pool& pool, sa
   auto table = std::make_shared<command_table>();
   tool->start = [&pool, options = std::move(options), table, groups = *std::move(groups)](
                     const std::shared_ptr<const json>& arguments,
-                    const std::shared_ptr<tool_context>& context, result_callback done) {
+                    const std::shared_ptr<tool_context>& context, const result_callback& done) {
     auto self = std::make_shared<std::weak_ptr<sandbox_run>>();
     const auto run =
         std::make_shared<sandbox_run>(pool, options.limits, timeout_of(*arguments, options.limits),

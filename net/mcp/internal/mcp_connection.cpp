@@ -146,7 +146,7 @@ void mcp_connection::listen() {
   wanted.method = "subscriptions/listen";
   wanted.params = {{"notifications", {{"toolsListChanged", true}}}};
   wanted.lasting = true;
-  wanted.done = [weak = weak_from_this()](mcp_reply reply) {
+  wanted.done = [weak = weak_from_this()](const mcp_reply& reply) {
     auto self = std::static_pointer_cast<mcp_connection>(weak.lock());
     if (self == nullptr || self->ended_)
       return;

@@ -127,7 +127,7 @@ class mcp_server_session::impl : public std::enable_shared_from_this<impl> {
     bool may_ask = false;
   };
 
-  void take_request(rpc_request request);
+  void take_request(const rpc_request& request);
   void take_response(const rpc_response& response);
   [[nodiscard]] std::optional<rpc_error> identify(const rpc_request& request, caller& out) const;
   [[nodiscard]] json initialize(const json& params);
@@ -211,7 +211,7 @@ void mcp_server_session::impl::take(const std::string& text) {
   }
   auto& message = std::get<rpc_message>(read);
   if (auto* request = std::get_if<rpc_request>(&message))
-    take_request(std::move(*request));
+    take_request(*request);
   else if (const auto* response = std::get_if<rpc_response>(&message))
     take_response(*response);
   else if (const auto& told = std::get<rpc_notification>(message); told.method == "notifications/cancelled")
@@ -237,7 +237,7 @@ std::optional<rpc_error> mcp_server_session::impl::identify(const rpc_request& r
   return std::nullopt;
 }
 
-void mcp_server_session::impl::take_request(rpc_request request) {
+void mcp_server_session::impl::take_request(const rpc_request& request) {
   caller from;
   if (auto why = identify(request, from))
     return refuse(request.id, std::move(*why));
