@@ -1,5 +1,5 @@
 // Weak points that were seen in the subagents of a command line, F-1 to F-28, each as a test that ours does not have it.
-// Rows that stand elsewhere: F-8 and F-9 runtime/recent_items_test; F-12 interop/mcp_servers_test and tool_sources_test; F-14 to F-19 the A2A tests of net and embed;
+// Rows that stand elsewhere: F-8 and F-9 runtime/recent_items_test; F-12 embed/mcp_test and tool_sources_test; F-14 to F-19 the A2A tests of net and embed;
 // F-22 runtime/browser_agent_test and interop/browser_agent_test; F-25 runtime/registry_test. F-11 (overrides), F-13 (rules that
 // are remembered) and F-23 (a blocked page) do not apply: there is nothing of the kind here.
 //
