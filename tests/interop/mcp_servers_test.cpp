@@ -51,7 +51,7 @@ struct peer {
     mcp_source_options options;
     options.workspace = folder.path();
     options.variable = variable;
-    auto made = make_mcp_source(pool, client, spec, std::move(options));
+    auto made = make_mcp_source(pool, client, spec, options);
     REQUIRE_MESSAGE(made, (made ? "" : made.failure().message));
     source = *made;
     return opened(*source);
