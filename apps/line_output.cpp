@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include <poll.h>
 #include <unistd.h>
 
 namespace troupe::cli {
@@ -15,6 +16,11 @@ bool write_all(int fd, std::string_view bytes) {
     const auto written = ::write(fd, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR)
       continue;
+    if (written < 0 && errno == EAGAIN) { // whoever shares the descriptor may have made it so
+      pollfd room{fd, POLLOUT, 0};
+      ::poll(&room, 1, -1);
+      continue;
+    }
     if (written <= 0)
       return false;
     bytes.remove_prefix(static_cast<std::size_t>(written));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "questions.hpp"
 
+#include <troupe/runtime/ascii_text.hpp>
 #include <troupe/runtime/json_text.hpp>
 #include <troupe/runtime/session_fold.hpp>
 #include <troupe/runtime/surface.hpp>
@@ -18,14 +19,6 @@ namespace {
 constexpr std::size_t page_events = 4096;
 constexpr std::size_t max_line_bytes = std::size_t{1} << 20;
 constexpr int poll_ms = 100;
-
-std::string lower(std::string_view text) {
-  std::string out{text};
-  for (auto& c : out)
-    if (c >= 'A' && c <= 'Z')
-      c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
 
 bool is_type(const nlohmann::json& schema, std::string_view type) {
   return schema.is_object() && schema.contains("type") && schema["type"] == type;
@@ -63,7 +56,7 @@ nlohmann::json typed_answer(std::string_view text, const nlohmann::json& schema)
   if (is_type(schema, "string"))
     return std::string{text};
   if (is_type(schema, "boolean")) {
-    const auto word = lower(text);
+    const auto word = ascii_lower(text);
     if (word == "y" || word == "yes" || word == "true" || word == "allow")
       return true;
     if (word == "n" || word == "no" || word == "false" || word == "deny")

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stdio_lines.hpp"
 
+#include <troupe/embed/runtime.hpp>
+
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -14,27 +16,18 @@
 namespace troupe::cli {
 namespace {
 
-// A descriptor that becomes readable when a signal comes.
-class signal_gate {
+// What the next signal does, for as long as somebody reads.
+class signal_hook {
  public:
-  explicit signal_gate(interrupt& signals)
-      : signals_(signals), descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    signals_.on_signal([descriptor = descriptor_] {
-      const std::uint64_t one = 1;
-      static_cast<void>(!::write(descriptor, &one, sizeof one));
-    });
+  signal_hook(interrupt& signals, std::function<void()> action) : signals_(signals) {
+    signals_.on_signal(std::move(action));
   }
-  signal_gate(const signal_gate&) = delete;
-  signal_gate& operator=(const signal_gate&) = delete;
-  ~signal_gate() {
-    signals_.on_signal(nullptr);
-    ::close(descriptor_);
-  }
-  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+  ~signal_hook() { signals_.on_signal(nullptr); }
+  signal_hook(const signal_hook&) = delete;
+  signal_hook& operator=(const signal_hook&) = delete;
 
  private:
   interrupt& signals_;
-  int descriptor_;
 };
 
 // Cuts bytes into lines.
@@ -83,43 +76,50 @@ class line_cutter {
 
 } // namespace
 
-void stdio_writer::operator()(const std::string& line) {
-  std::lock_guard lock{mutex_};
-  std::string_view rest;
-  const auto text = line + "\n";
-  for (rest = text; !rest.empty() && !gone_;) {
-    const auto bytes = ::write(STDOUT_FILENO, rest.data(), rest.size());
-    if (bytes > 0)
-      rest.remove_prefix(static_cast<std::size_t>(bytes));
-    else if (bytes < 0 && errno == EAGAIN) {
-      pollfd room{STDOUT_FILENO, POLLOUT, 0};
-      ::poll(&room, 1, -1);
-    } else if (bytes < 0 && errno != EINTR)
-      gone_ = true;
-  }
+stdio_input::stdio_input() : stopped_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (stopped_ < 0)
+    throw config_error{{errc::internal, "There is no descriptor to be had."}};
 }
 
-void read_stdio_lines(interrupt& signals, const std::function<void(std::string)>& take,
-                      const std::function<void()>& too_long, std::size_t max_line) {
-  const signal_gate gate{signals};
-  line_cutter lines{max_line, take, too_long};
+stdio_input::~stdio_input() {
+  ::close(stopped_);
+}
+
+void stdio_input::stop() const noexcept {
+  const std::uint64_t one = 1;
+  static_cast<void>(!::write(stopped_, &one, sizeof one));
+}
+
+stdio_end stdio_input::read(interrupt& signals, const std::function<bool(std::string_view)>& take) const {
+  const signal_hook hook{signals, [this] { stop(); }};
   std::array<char, 64 * 1024> buffer{};
   for (;;) {
-    std::array<pollfd, 2> ready = {pollfd{STDIN_FILENO, POLLIN, 0}, pollfd{gate.descriptor(), POLLIN, 0}};
+    std::array<pollfd, 2> ready = {pollfd{STDIN_FILENO, POLLIN, 0}, pollfd{stopped_, POLLIN, 0}};
     if (::poll(ready.data(), ready.size(), -1) < 0 && errno != EINTR)
-      break;
+      return stdio_end::closed;
     if (ready[1].revents != 0)
-      return;
+      return stdio_end::stopped;
     if (ready[0].revents == 0)
       continue;
     const auto bytes = ::read(STDIN_FILENO, buffer.data(), buffer.size());
     if (bytes < 0 && (errno == EINTR || errno == EAGAIN))
       continue;
     if (bytes <= 0)
-      break;
-    lines.feed({buffer.data(), static_cast<std::size_t>(bytes)});
+      return stdio_end::closed;
+    if (!take({buffer.data(), static_cast<std::size_t>(bytes)}))
+      return stdio_end::refused;
   }
-  lines.finish();
+}
+
+void stdio_input::read_lines(interrupt& signals, const std::function<void(std::string)>& take,
+                             const std::function<void()>& too_long, std::size_t max_line) const {
+  line_cutter lines{max_line, take, too_long};
+  const auto end = read(signals, [&lines](std::string_view bytes) {
+    lines.feed(bytes);
+    return true;
+  });
+  if (end == stdio_end::closed)
+    lines.finish();
 }
 
 } // namespace troupe::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/net/http_message.hpp>
 #include <troupe/net/proxy.hpp>
+#include <troupe/runtime/ascii_text.hpp>
 #include <troupe/runtime/base64.hpp>
 
 #include <boost/asio/ip/address.hpp>
@@ -15,14 +16,6 @@ namespace troupe::net {
 namespace {
 
 constexpr std::uint16_t default_port = 1080;
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (auto& c : out)
-    if (c >= 'A' && c <= 'Z')
-      c = static_cast<char>(c + ('a' - 'A'));
-  return out;
-}
 
 template <class Number>
 std::optional<Number> to_number(std::string_view text) {
@@ -148,7 +141,7 @@ std::optional<proxy_rules::exception> proxy_rules::parse_exception(std::string_v
     text.remove_suffix(1);
   if (text.empty() || slash != std::string_view::npos)
     return std::nullopt;
-  out.host = lower(text);
+  out.host = ascii_lower(text);
   return out;
 }
 
@@ -201,7 +194,7 @@ const proxy_server* proxy_rules::find(bool tls, std::string_view host, std::uint
   const auto& server = tls ? https_ : http_;
   if (!server)
     return nullptr;
-  auto name = lower(host);
+  auto name = ascii_lower(host);
   while (name.ends_with('.'))
     name.pop_back();
   const auto address = address_bytes(name);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/runtime/ascii_text.hpp>
 #include <troupe/runtime/browser_agent.hpp>
+#include <troupe/runtime/internal/uri_reference.hpp>
 #include <troupe/runtime/json_text.hpp>
 
 #include <algorithm>
@@ -36,18 +38,6 @@ constexpr std::array typing = {std::string_view{"browser_type"},
                                std::string_view{"browser_handle_dialog"},
                                std::string_view{"handle_dialog"}};
 
-template <std::size_t N>
-bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-std::string lower(std::string_view text) {
-  std::string out{text};
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; });
-  return out;
-}
-
 bool is_host(std::string_view host) {
   const bool sound = std::all_of(host.begin(), host.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' || c == ':' ||
@@ -68,10 +58,10 @@ std::optional<url_parts> split_url(std::string_view url) {
   if (colon == std::string_view::npos || url.find_first_of("\\ \t\r\n") != std::string_view::npos)
     return std::nullopt;
   url_parts parts;
-  parts.scheme = lower(url.substr(0, colon));
+  parts.scheme = ascii_lower(url.substr(0, colon));
   url.remove_prefix(colon + 3);
   const auto end = std::min(url.find_first_of("/?#"), url.size());
-  auto authority = lower(url.substr(0, end));
+  auto authority = ascii_lower(url.substr(0, end));
   parts.rest = std::string{url.substr(end)};
   if (authority.find('@') != std::string::npos)
     return std::nullopt;
@@ -85,36 +75,17 @@ std::optional<url_parts> split_url(std::string_view url) {
   return parts;
 }
 
-std::string percent_decoded(std::string_view text) {
-  auto digit = [](char c) {
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-  };
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 && digit(text[i + 2]) >= 0) {
-      out += static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2]));
-      i += 2;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
-}
-
 // URLs inside a query or fragment, as redirectors take them; escaped up to three times.
 std::vector<std::string> urls_within(std::string text) {
   std::vector<std::string> found;
   for (int round = 0; round < 4; ++round) {
-    const auto small = lower(text);
+    const auto small = ascii_lower(text);
     for (const auto* scheme : {"http://", "https://"})
       for (auto at = small.find(scheme); at != std::string::npos; at = small.find(scheme, at + 1)) {
         const auto end = text.find_first_of("&#\"'<> ", at);
         found.push_back(text.substr(at, end == std::string::npos ? end : end - at));
       }
-    auto decoded = percent_decoded(text);
+    auto decoded = internal::percent_decode(text);
     if (decoded == text)
       break;
     text = std::move(decoded);
@@ -257,7 +228,7 @@ class guarded_source final : public tool_source {
 result<domain_rules> domain_rules::compile(const std::vector<std::string>& entries) {
   domain_rules rules;
   for (const auto& entry : entries) {
-    auto host = lower(entry);
+    auto host = ascii_lower(entry);
     const bool below = host.starts_with("*.");
     if (below)
       host.erase(0, 2);
@@ -297,7 +268,7 @@ bool domain_rules::allows(std::string_view url) const {
 bool domain_rules::may_show(std::string_view url) const {
   if (is_blank(url))
     return true;
-  return hosts_.empty() && domains_.empty() ? !lower(url).starts_with("file:") : allows(url);
+  return hosts_.empty() && domains_.empty() ? !ascii_lower(url).starts_with("file:") : allows(url);
 }
 
 mcp_server_spec browser_server(const browser_options& options, bool is_root) {

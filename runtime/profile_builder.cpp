@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/runtime/ascii_text.hpp>
 #include <troupe/runtime/internal/agent_offers.hpp>
+#include <troupe/runtime/internal/profile_draft.hpp>
 #include <troupe/runtime/internal/prompt_text.hpp>
 #include <troupe/runtime/internal/spawn_tool.hpp>
 #include <troupe/runtime/profile_builder.hpp>
@@ -14,6 +16,7 @@
 namespace troupe {
 namespace {
 
+using internal::profile_draft;
 using nlohmann::json;
 
 constexpr std::array delegating_tools = {std::string_view{"invoke_agent"}, std::string_view{"spawn_subagent"},
@@ -25,97 +28,12 @@ constexpr std::array never_spawned = {std::string_view{"request_input"}, std::st
 // Agents of others may work for long.
 constexpr std::chrono::milliseconds remote_timeout = std::chrono::minutes{30};
 
-template <std::size_t N>
-bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 std::vector<std::string> keys(const std::map<std::string, std::string>& map) {
   std::vector<std::string> names;
   for (const auto& [name, unused] : map)
     names.push_back(name);
   return names;
 }
-
-// A profile while it is put together. The first error is kept and ends the work.
-class profile_draft {
- public:
-  explicit profile_draft(std::string owner) : owner_(std::move(owner)) {}
-
-  [[nodiscard]] std::optional<error>& fault() { return fault_; }
-
-  void fail(errc code, const std::string& what) {
-    if (!fault_)
-      fault_ = error{code, "Agent '" + owner_ + "': " + what};
-  }
-
-  std::shared_ptr<const json_schema> compile(const json& schema, const std::string& what) {
-    auto compiled = json_schema::compile(schema);
-    if (compiled)
-      return std::make_shared<const json_schema>(std::move(*compiled));
-    fail(errc::bad_schema, "the schema of " + what + " cannot be used: " + compiled.failure().message);
-    return nullptr;
-  }
-
-  // Where somebody has compiled the schema, that is used.
-  std::shared_ptr<const json_schema> schema_of(const tool_definition& tool) {
-    return tool.compiled ? tool.compiled : compile(tool.parameters, "tool '" + tool.name + "'");
-  }
-
-  // A function whose schema has been compiled.
-  void add(const bound_tool& tool) {
-    profile.has_exclusive_tools |= tool.function->annotations.exclusive;
-    declarations_.push_back({tool.function->name, tool.function->description, tool.function->parameters});
-    profile.tools.emplace(tool.function->name, tool);
-  }
-
-  void add(tool_route route, std::string name, std::string description, json parameters,
-           agent_profile_ptr child = nullptr) {
-    if (profile.tools.contains(name))
-      return fail(errc::name_clash, "two tools are named '" + name + "'.");
-    bound_tool bound{route, nullptr, compile(parameters, "tool '" + name + "'"), std::move(child)};
-    profile.tools.emplace(name, std::move(bound));
-    declarations_.push_back({std::move(name), std::move(description), std::move(parameters)});
-  }
-
-  void add_function(const tool_ptr& tool) {
-    if (profile.tools.contains(tool->name))
-      return fail(errc::name_clash, "two tools are named '" + tool->name + "'.");
-    if (auto schema = schema_of(*tool))
-      add(bound_tool{tool_route::function, tool, std::move(schema), nullptr});
-  }
-
-  // Instructions that the agent loads when it needs them.
-  void add_skills(const skill_map& skills) {
-    for (const auto& tool : skill_tools(skills))
-      add_function(tool);
-    profile.appendix = skills_prompt(skills);
-  }
-
-  agent_profile_ptr finish(std::string system) {
-    system += profile.appendix;
-    auto head = std::make_shared<prompt_head>();
-    head->system = system;
-    head->tools = declarations_;
-    auto grace = std::make_shared<prompt_head>();
-    grace->system = std::move(system);
-    for (const auto& d : declarations_)
-      if (d.name == "finish_task")
-        grace->tools.push_back(d);
-    if (!profile.offers.empty())
-      profile.extended = std::make_shared<profile_extensions>();
-    profile.head = std::move(head);
-    profile.grace_head = std::move(grace);
-    return std::make_shared<const agent_profile>(std::move(profile));
-  }
-
-  agent_profile profile;
-
- private:
-  std::string owner_;
-  std::optional<error> fault_;
-  std::vector<tool_declaration> declarations_;
-};
 
 class root_builder {
  public:

@@ -9,14 +9,17 @@
 #include <csignal>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commands/commands.hpp"
 #include "exit_code.hpp"
+#include "line_output.hpp"
 #include "log_file.hpp"
 #include "run_view.hpp"
 #include "setup.hpp"
 #include "stdio_lines.hpp"
+#include <unistd.h>
 
 namespace troupe::cli {
 namespace {
@@ -68,13 +71,15 @@ int serve_editor(const acp_arguments& arguments, interrupt& signals) {
   // An editor that goes ends the input, too; writing to it shall not end us before.
   std::signal(SIGPIPE, SIG_IGN);
   places known{arguments};
-  stdio_writer out;
+  const stdio_input input;
+  line_output out{STDOUT_FILENO, max_stdio_waiting, [&input] { input.stop(); }};
   editor_server server{[&known](const std::string& folder, const std::vector<mcp_server_spec>& servers) {
                          return known.find(folder, servers);
                        },
-                       [&out](const std::string& line) { out(line); }, TROUPE_VERSION};
-  read_stdio_lines(
-      signals, [&server](std::string line) { server.take(std::move(line)); }, [&out] { out(too_long_line); });
+                       [&out](std::string line) { out.write(std::move(line)); }, TROUPE_VERSION};
+  input.read_lines(
+      signals, [&server](std::string line) { server.take(std::move(line)); },
+      [&out] { out.write(too_long_line); });
   server.settle(settle_time);
   return exit_completed;
 }

@@ -7,12 +7,11 @@
 
 #include <CLI/App.hpp>
 
-#include <array>
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <future>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,14 +21,13 @@
 #include "log_file.hpp"
 #include "run_view.hpp"
 #include "setup.hpp"
-#include <poll.h>
+#include "stdio_lines.hpp"
 #include <unistd.h>
 
 namespace troupe::cli {
 namespace {
 
 constexpr std::size_t max_line_bytes = std::size_t{16} << 20;
-constexpr std::size_t max_waiting_bytes = std::size_t{64} << 20; // that the client has not read
 
 struct mcp_arguments {
   setup_options setup;
@@ -74,49 +72,6 @@ int list_servers(const mcp_arguments& arguments) {
   return sound ? exit_completed : exit_failed;
 }
 
-// The end of the work: a signal, or a client that does not read.
-class stop_pipe {
- public:
-  stop_pipe() {
-    if (pipe(fds_.data()) != 0)
-      throw config_error{{errc::internal, "There is no pipe to be had."}};
-  }
-  ~stop_pipe() {
-    close(fds_[0]);
-    close(fds_[1]);
-  }
-  stop_pipe(const stop_pipe&) = delete;
-  stop_pipe& operator=(const stop_pipe&) = delete;
-
-  void stop() const { static_cast<void>(!write(fds_[1], "x", 1)); }
-  [[nodiscard]] int fd() const noexcept { return fds_[0]; }
-
- private:
-  std::array<int, 2> fds_{-1, -1};
-};
-
-// Takes lines from stdin until its end, or until the work is to end. False when a line is too long.
-bool read_lines(const stop_pipe& stop, mcp_server& server) {
-  std::array<char, 65'536> buffer{};
-  for (;;) {
-    std::array<pollfd, 2> wait{pollfd{STDIN_FILENO, POLLIN, 0}, pollfd{stop.fd(), POLLIN, 0}};
-    if (poll(wait.data(), wait.size(), -1) < 0) {
-      if (errno == EINTR)
-        continue;
-      return true;
-    }
-    if (wait[1].revents != 0)
-      return true;
-    const auto size = read(STDIN_FILENO, buffer.data(), buffer.size());
-    if (size < 0 && errno == EINTR)
-      continue;
-    if (size <= 0)
-      return true;
-    if (!server.feed({buffer.data(), static_cast<std::size_t>(size)}))
-      return false;
-  }
-}
-
 int serve(const mcp_arguments& arguments, interrupt& signals) {
   std::signal(SIGPIPE, SIG_IGN);
   auto prepared = prepare(arguments.setup);
@@ -129,8 +84,8 @@ int serve(const mcp_arguments& arguments, interrupt& signals) {
   options.busy = prepared.busy;
   options.background = prepared.background;
   options.question_timeout = prepared.question_timeout;
-  const stop_pipe stop;
-  line_output output{STDOUT_FILENO, max_waiting_bytes, [&stop] { stop.stop(); }};
+  const stdio_input input;
+  line_output output{STDOUT_FILENO, max_stdio_waiting, [&input] { input.stop(); }};
   options.write = [&output](std::string message) { output.write(std::move(message)); };
   runtime rt{std::move(prepared.runtime)};
   for (auto& one : declared) {
@@ -138,13 +93,11 @@ int serve(const mcp_arguments& arguments, interrupt& signals) {
     tell_about(options.agents.back());
   }
   mcp_server server{rt, std::move(options)};
-  signals.on_signal([&stop] { stop.stop(); });
-  const bool sound = read_lines(stop, server);
+  const auto end = input.read(signals, [&server](std::string_view bytes) { return server.feed(bytes); });
   server.close();
-  signals.on_signal(nullptr);
-  if (!sound)
+  if (end == stdio_end::refused)
     print_line(stderr, "The client sent a line of more than " + std::to_string(max_line_bytes) + " bytes.");
-  return sound ? exit_completed : exit_failed;
+  return end == stdio_end::refused ? exit_failed : exit_completed;
 }
 
 } // namespace

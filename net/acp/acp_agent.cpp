@@ -2,6 +2,7 @@
 #include <troupe/net/acp/acp_agent.hpp>
 #include <troupe/net/acp/internal/acp_content.hpp>
 #include <troupe/net/acp/internal/acp_view.hpp>
+#include <troupe/net/internal/json_member.hpp>
 #include <troupe/net/json_rpc.hpp>
 #include <troupe/runtime/surface.hpp>
 #include <troupe/runtime/worker_threads.hpp>
@@ -139,7 +140,7 @@ class acp_agent::connection : public std::enable_shared_from_this<connection> {
     if (request.method == "session/new")
       return open(p, make_session_id(), false);
     if (request.method == "session/load")
-      return open(p, session_id{text_at(p, "sessionId")}, true);
+      return open(p, session_id{text_of(p, "sessionId")}, true);
     if (request.method == "session/close")
       return close_session(p);
     return rpc_error{rpc_code::method_not_found, "There is no method '" + shown(request.method) + "'.", {}};
@@ -153,14 +154,14 @@ class acp_agent::connection : public std::enable_shared_from_this<connection> {
   }
 
   [[nodiscard]] session_ptr find(const json& params) const {
-    auto found = sessions_.find(text_at(params, "sessionId"));
+    auto found = sessions_.find(text_of(params, "sessionId"));
     return found == sessions_.end() ? nullptr : found->second;
   }
 
   // -- sessions -----------------------------------------------------------------------------------------------------------
 
   answer open(const json& params, const session_id& id, bool load) {
-    const auto folder = text_at(params, "cwd");
+    const auto folder = text_of(params, "cwd");
     if (!std::filesystem::path{folder}.is_absolute())
       return invalid("cwd: an absolute path is wanted.");
     if (!valid_session_id(id.str()))
@@ -242,7 +243,7 @@ class acp_agent::connection : public std::enable_shared_from_this<connection> {
   }
 
   static rpc_error unknown_session(const json& params) {
-    return invalid("There is no session '" + shown(text_at(params, "sessionId")) +
+    return invalid("There is no session '" + shown(text_of(params, "sessionId")) +
                    "'; session/new or session/load opens one.");
   }
 
@@ -414,7 +415,7 @@ class acp_agent::connection : public std::enable_shared_from_this<connection> {
     const auto* result = std::get_if<json>(&response.outcome);
     const auto outcome =
         result && result->is_object() && result->contains("outcome") ? (*result)["outcome"] : json{};
-    const auto option = text_at(outcome, "optionId");
+    const auto option = text_of(outcome, "optionId");
     const auto& values = node.mapped().values;
     std::size_t index = values.size();
     for (std::size_t i = 0; i < values.size(); ++i)

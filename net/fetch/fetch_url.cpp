@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/net/fetch/fetch_url.hpp>
 #include <troupe/net/fetch/internal/html_text.hpp>
+#include <troupe/runtime/ascii_text.hpp>
 #include <troupe/runtime/json_text.hpp>
 
 #include <boost/url/parse.hpp>
@@ -19,13 +20,6 @@ using nlohmann::json;
 
 using result_callback = std::function<void(tool_result)>;
 
-std::string lower(std::string_view text) {
-  std::string out{text};
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; });
-  return out;
-}
-
 // What all calls of one tool share.
 struct fetch_setup {
   std::weak_ptr<http_client> client;              // ends with its runtime; the tool may outlive that
@@ -35,10 +29,10 @@ struct fetch_setup {
   fetch_options options;
 
   [[nodiscard]] address_reach reach_of(const boost::urls::url_view& url) const {
-    const auto host = lower(url.host_address());
+    const auto host = ascii_lower(url.host_address());
     const auto with_port = host + ":" + std::string{url.has_port() ? url.port() : ""};
     for (const auto& allowed : options.private_hosts)
-      if (lower(allowed) == host || lower(allowed) == with_port)
+      if (ascii_lower(allowed) == host || ascii_lower(allowed) == with_port)
         return address_reach::any;
     return address_reach::public_only;
   }
@@ -157,7 +151,7 @@ class page_fetch final : public std::enable_shared_from_this<page_fetch> {
   void take_head(int status, const http_headers& headers) {
     std::lock_guard lock{mutex_};
     status_ = status;
-    type_ = lower(headers.find("content-type"));
+    type_ = ascii_lower(headers.find("content-type"));
     location_ = std::string{headers.find("location")};
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/net/internal/address_rules.hpp>
+#include <troupe/runtime/ascii_text.hpp>
 
 #include <algorithm>
 #include <array>
@@ -71,9 +72,7 @@ bool is_public(const address_v6& address) noexcept {
 } // namespace
 
 bool may_be_public(std::string_view host) {
-  std::string name{host};
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; });
+  auto name = ascii_lower(host);
   while (name.ends_with('.'))
     name.pop_back();
   if (name.empty() || name == "localhost" || name.ends_with(".localhost"))

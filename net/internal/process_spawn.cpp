@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/net/internal/process_spawn.hpp>
+#include <troupe/runtime/internal/descriptor.hpp>
 
 #include <array>
 #include <cerrno>
@@ -18,26 +19,7 @@
 namespace troupe::net {
 namespace {
 
-// A file descriptor that is closed with its owner.
-class descriptor {
- public:
-  descriptor() = default;
-  explicit descriptor(int value) noexcept : value_(value) {}
-  descriptor(descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
-  descriptor& operator=(descriptor&& other) noexcept {
-    std::swap(value_, other.value_);
-    return *this;
-  }
-  ~descriptor() {
-    if (value_ >= 0)
-      ::close(value_);
-  }
-  [[nodiscard]] int get() const noexcept { return value_; }
-  [[nodiscard]] int release() noexcept { return std::exchange(value_, -1); }
-
- private:
-  int value_ = -1;
-};
+using troupe::internal::descriptor;
 
 struct ends {
   descriptor ours;

@@ -5,6 +5,7 @@
 #include <troupe/net/mcp/internal/mcp_server_link.hpp>
 #include <troupe/net/mcp/internal/mcp_stdio.hpp>
 #include <troupe/net/mcp/mcp_source.hpp>
+#include <troupe/runtime/ascii_text.hpp>
 
 #include <array>
 #include <utility>
@@ -104,19 +105,9 @@ result<process_spec> process_of(const mcp_server_spec& spec, const mcp_source_op
 std::string file_uri(const std::filesystem::path& folder) {
   if (folder.empty())
     return {};
-  constexpr std::string_view kept = "/-_.~";
-  constexpr std::string_view digits = "0123456789ABCDEF";
   std::error_code ignored;
-  std::string uri = "file://";
-  for (const char c : std::filesystem::absolute(folder, ignored).lexically_normal().string()) {
-    if ((is_name(c) && c != '_') || kept.find(c) != std::string_view::npos) {
-      uri += c;
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    uri += {'%', digits[byte >> 4U], digits[byte & 15U]};
-  }
-  return uri;
+  return "file://" +
+         percent_encoded(std::filesystem::absolute(folder, ignored).lexically_normal().string(), "/");
 }
 
 } // namespace

@@ -283,10 +283,6 @@ status check_works(io_pool& pool, const sandbox_options& options,
               "a sandbox."};
 }
 
-} // namespace
-
-namespace {
-
 // Null where the kernel counts processes by itself. Where it does not and no group can be made, a sandbox would be open for
 // a fork bomb.
 result<std::shared_ptr<process_cgroups>> groups_for(const sandbox_options& options) {

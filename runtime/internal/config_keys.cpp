@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/runtime/internal/config_keys.hpp>
 #include <troupe/runtime/internal/mcp_keys.hpp>
+#include <troupe/runtime/internal/sandbox_keys.hpp>
 #include <troupe/runtime/tool_names.hpp>
 
 #include <utility>
@@ -311,55 +312,6 @@ const yaml_key<spawn_config> spawn_keys[] = {
      plain<&spawn_config::allowed_skills>},
 };
 
-std::optional<sandbox_backend> backend_from_string(std::string_view text) {
-  if (text == "none")
-    return sandbox_backend::none;
-  if (text == "process")
-    return sandbox_backend::process;
-  return text == "bubblewrap" ? std::optional{sandbox_backend::bubblewrap} : std::nullopt;
-}
-
-const yaml_key<sandbox_config> sandbox_keys[] = {
-    {"backend", "none \\| bubblewrap \\| process", "none",
-     "What shuts commands in; `none`: there are no commands. `process` shuts nothing in.",
-     [](yaml_reader& r, const yaml_value& in, sandbox_config& out) {
-       (void)r.read_word(in, out.backend, backend_from_string, "none, bubblewrap or process");
-     }},
-    {"workspace", "path", ".", "The folder of the file tools and of the sandbox.",
-     plain<&sandbox_config::workspace>},
-    {"network", "true \\| false", "false", "Whether commands may use the network.",
-     plain<&sandbox_config::network>},
-    {"timeout", "duration", "2m", "Time of a command that asks for none.",
-     [](yaml_reader& r, const yaml_value& in, sandbox_config& out) {
-       r.read(in, out.limits.timeout, milliseconds{1});
-     }},
-    {"max_timeout", "duration", "10m", "Time that a command may ask for.",
-     [](yaml_reader& r, const yaml_value& in, sandbox_config& out) {
-       r.read(in, out.limits.max_timeout, milliseconds{1});
-     }},
-    {"memory_mb", "number", "2048", "MiB of all processes of a command together.",
-     [](yaml_reader& r, const yaml_value& in, sandbox_config& out) {
-       if (std::uint64_t mebibytes = 0; r.read(in, mebibytes, 16, max_count))
-         out.limits.max_memory_bytes = mebibytes << 20;
-     }},
-    {"processes", "number", "256", "Processes of a command; 0: no limit.",
-     [](yaml_reader& r, const yaml_value& in, sandbox_config& out) {
-       if (std::uint32_t count = 0; r.read(in, count, 0, max_count))
-         out.limits.max_processes = count;
-     }},
-    {"output_kb", "number", "64", "KiB of a command's output that are shown.",
-     [](yaml_reader& r, const yaml_value& in, sandbox_config& out) {
-       if (std::uint32_t kibibytes = 0; r.read(in, kibibytes, 1, max_count))
-         out.limits.max_output_bytes = std::size_t{kibibytes} << 10;
-     }},
-};
-
-const yaml_key<fetch_config> fetch_keys[] = {
-    {"private_hosts", "list of hosts", "none",
-     "`host` or `host:port` that `fetch_url` may reach though its address is not public.",
-     plain<&fetch_config::private_hosts>},
-};
-
 const yaml_key<policy_rule> policy_keys[] = {
     {"tool", "glob", "`*`", "Name of the tool, or of the subagent that a call delegates to.",
      plain<&policy_rule::tool>},
@@ -521,11 +473,11 @@ const yaml_key<config_draft> root_keys[] = {
      "Where skills are looked for.", of_config<&config::skill_folders>},
     {"fetch", "map", "", "See `fetch`.",
      [](yaml_reader& r, const yaml_value& in, config_draft& d) {
-       read_map<fetch_config>(r, in, fetch_keys, d.value.fetch);
+       read_map<fetch_config>(r, in, fetch_keys(), d.value.fetch);
      }},
     {"sandbox", "map", "", "See `sandbox`.",
      [](yaml_reader& r, const yaml_value& in, config_draft& d) {
-       read_map<sandbox_config>(r, in, sandbox_keys, d.value.sandbox);
+       read_map<sandbox_config>(r, in, sandbox_keys(), d.value.sandbox);
      }},
     {"mcp_servers", "map", "none",
      "MCP servers by name, see `mcp_servers.<name>`; their tools are `mcp_<name>_<tool>`.",
@@ -594,8 +546,8 @@ std::vector<key_section> config_sections() {
       section_of("subagents[]", "A subagent that is there from the start, as a tool of the root.",
                  subagent_keys),
       section_of("spawn", "What the root may give to subagents that it makes up.", spawn_keys),
-      section_of("sandbox", "Where files are and where commands run.", sandbox_keys),
-      section_of("fetch", "What `fetch_url` may reach.", fetch_keys),
+      section_of("sandbox", "Where files are and where commands run.", sandbox_keys()),
+      section_of("fetch", "What `fetch_url` may reach.", fetch_keys()),
       section_of("mcp_servers.<name>", "A server that tools come from; docs/mcp.md says more.",
                  mcp_server_keys()),
       section_of("policy[]", "A rule; `*` and `?` are wildcards in globs.", policy_keys),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/runtime/internal/descriptor.hpp>
 #include <troupe/runtime/internal/read_file.hpp>
 
 #include <cerrno>
@@ -12,14 +13,6 @@ namespace troupe::internal {
 
 namespace {
 
-struct descriptor {
-  int number;
-  ~descriptor() {
-    if (number >= 0)
-      ::close(number);
-  }
-};
-
 error system_error(const std::filesystem::path& path, int code) {
   return {code == ENOENT || code == ENOTDIR ? errc::not_found : errc::tool_failed,
           "Cannot read " + path.string() + ": " + std::strerror(code) + "."};
@@ -29,11 +22,11 @@ error system_error(const std::filesystem::path& path, int code) {
 
 result<std::string> read_file(const std::filesystem::path& path, std::size_t max_bytes) {
   // Not blocking, since opening a pipe would wait for a writer; no link, which could lead out of a workspace.
-  descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)};
-  if (file.number < 0)
+  const descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)};
+  if (!file.is_open())
     return system_error(path, errno);
   struct stat info {};
-  if (::fstat(file.number, &info) != 0)
+  if (::fstat(file.get(), &info) != 0)
     return system_error(path, errno);
   if (!S_ISREG(info.st_mode))
     return {errc::not_found, path.string() + " is not a regular file."};
@@ -42,7 +35,7 @@ result<std::string> read_file(const std::filesystem::path& path, std::size_t max
     constexpr std::size_t step = 64 << 10;
     auto old = text.size();
     text.resize(old + step);
-    auto count = ::read(file.number, text.data() + old, step);
+    auto count = ::read(file.get(), text.data() + old, step);
     text.resize(old + (count > 0 ? static_cast<std::size_t>(count) : 0));
     if (count == 0)
       return text;

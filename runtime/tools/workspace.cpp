@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/runtime/content_hash.hpp>
+#include <troupe/runtime/internal/descriptor.hpp>
 #include <troupe/runtime/internal/read_file.hpp>
 #include <troupe/runtime/json_text.hpp>
 #include <troupe/runtime/tools/workspace.hpp>
@@ -20,25 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class descriptor {
- public:
-  explicit descriptor(int number = -1) : number_(number) {}
-  descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  descriptor& operator=(descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~descriptor() {
-    if (number_ >= 0)
-      ::close(number_);
-  }
-  [[nodiscard]] int get() const noexcept { return number_; }
-  [[nodiscard]] bool is_open() const noexcept { return number_ >= 0; }
-  [[nodiscard]] int release() noexcept { return std::exchange(number_, -1); }
-
- private:
-  int number_;
-};
+using internal::descriptor;
 
 error failure(const std::string& path, const char* what, int code) {
   auto kind = code == ENOENT || code == ENOTDIR ? errc::not_found

@@ -43,6 +43,17 @@ root_spec with(std::vector<tool_ref> tools) {
   return spec;
 }
 
+// A root that has called its subagent "worker" `count` times in one turn.
+void start_workers(actor_fixture& f, std::size_t count) {
+  auto spec = root();
+  spec.subagents = {{.name = "worker", .goal = "Work."}};
+  f.start(build(spec));
+  model_response calls = answer({});
+  for (std::size_t i = 0; i < count; ++i)
+    calls.parts.push_back(call_of("worker", R"({"request":"w)" + std::to_string(i) + "\"}"));
+  f.answer("root", std::move(calls));
+}
+
 run_request answerable() {
   run_request options;
   options.answerable = true;
@@ -147,11 +158,7 @@ TEST_CASE("F-6: two questions at a time stop the clock until both are answered")
 
 TEST_CASE("F-7: two children of one name are told apart, with their calls, whoever watches") {
   actor_fixture f;
-  auto spec = root();
-  spec.subagents = {{.name = "worker", .goal = "Work."}};
-  f.start(build(spec));
-  f.answer("root",
-           answer({call_of("worker", R"({"request":"a"})"), call_of("worker", R"({"request":"b"})")}));
+  start_workers(f, 2);
   const auto snapshot = f.snapshot();
   std::set<std::string> branches;
   for (const auto& row : snapshot.sessions.at(0).agents)
@@ -167,10 +174,7 @@ TEST_CASE("F-7: two children of one name are told apart, with their calls, whoev
 
 TEST_CASE("F-10: a child that fails is an error for its parent, and counted as one") {
   actor_fixture f;
-  auto spec = root();
-  spec.subagents = {{.name = "worker", .goal = "Work."}};
-  f.start(build(spec));
-  f.answer("root", answer({call_of("worker", R"({"request":"a"})")}));
+  start_workers(f, 1);
   f.fail("worker", {errc::model_refused, "no", false, {}});
   const auto results = f.events<tool_result_body>();
   REQUIRE(results.size() == 1);
@@ -181,11 +185,7 @@ TEST_CASE("F-10: a child that fails is an error for its parent, and counted as o
 
 TEST_CASE("F-20: a hint in a child's last turn is heard, and one that it cannot hear goes to the root") {
   actor_fixture f;
-  auto spec = root();
-  spec.subagents = {{.name = "worker", .goal = "Work."}};
-  f.start(build(spec));
-  f.answer("root",
-           answer({call_of("worker", R"({"request":"a"})"), call_of("worker", R"({"request":"b"})")}));
+  start_workers(f, 2);
   hint(f, "use metres", make_agent_id(f.session, 1));
   f.answer("worker", answer({text_of("the end, I thought")}));
   CHECK(last_said(f, "worker").find("use metres") == std::string::npos); // the other one was not addressed

@@ -22,15 +22,8 @@ namespace {
 
 // Repeats what it is told, with the last message of the user only; asks where that says so.
 model_response repeats(const model_request& request) {
-  std::string prompt;
-  std::string result;
-  for (std::size_t i = 0; i < request.contents.size(); ++i) {
-    if (request.contents[i]->role == role::user)
-      prompt = request.contents[i]->text(), result.clear();
-    for (const auto& p : request.contents[i]->parts)
-      if (const auto* r = std::get_if<tool_result_part>(&p.value))
-        result = r->text;
-  }
+  const auto [prompt, results] = last_exchange(request);
+  const auto result = results.empty() ? std::string{} : results.back();
   if (prompt == "ask" && result.empty())
     return call_response("request_input", {{"message", "which?"}});
   if (prompt == "count")

@@ -135,15 +135,8 @@ void go_through(const std::string& card, const temporary_folder& folder, bool st
 
 // Repeats what it is told; asks, fails or waits where the prompt says so.
 model_response rules(const model_request& request) {
-  std::string prompt;
-  std::string result;
-  for (std::size_t i = 0; i < request.contents.size(); ++i) {
-    if (request.contents[i]->role == role::user)
-      prompt = request.contents[i]->text(), result.clear();
-    for (const auto& p : request.contents[i]->parts)
-      if (const auto* r = std::get_if<tool_result_part>(&p.value))
-        result = r->text;
-  }
+  const auto [prompt, results] = last_exchange(request);
+  const auto result = results.empty() ? std::string{} : results.back();
   if (prompt == "fail")
     return call_response("no_such_tool", json::object()); // until it has no turns left
   if ((prompt == "ask" || prompt == "slow") && result.empty())

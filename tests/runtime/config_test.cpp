@@ -139,7 +139,11 @@ TEST_CASE("the reference in the docs is made from the keys") {
   std::ifstream in{std::filesystem::path{TROUPE_TEST_DATA}.parent_path().parent_path() / "docs/config.md"};
   std::ostringstream text;
   text << in.rdbuf();
-  CHECK(text.str() == config_reference_markdown());
+  const auto made = config_reference_markdown();
+  if (text.str() == made)
+    return;
+  std::ofstream{"config.md"} << made;
+  FAIL("docs/config.md is out of date: copy " << std::filesystem::absolute("config.md") << " over it.");
 }
 
 TEST_CASE("durations are read and written") {

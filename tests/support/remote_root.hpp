@@ -18,22 +18,30 @@
 
 namespace troupe::test {
 
-// Lines of the prompt, each "name: prompt", are calls of one turn; then the results as lines.
-inline model_response call_remotes(const model_request& request) {
+// The newest message of the user, and the texts of the tool results that have come since.
+inline std::pair<std::string, std::vector<std::string>> last_exchange(const model_request& request) {
   std::string prompt;
-  std::string results;
+  std::vector<std::string> results;
   for (std::size_t i = 0; i < request.contents.size(); ++i) {
     const auto& c = *request.contents[i];
     if (c.role == role::user)
-      prompt = c.text();
+      prompt = c.text(), results.clear();
     for (const auto& p : c.parts)
       if (const auto* r = std::get_if<tool_result_part>(&p.value))
-        results += (results.empty() ? "" : "\n") + r->text;
-    if (c.role == role::user)
-      results.clear();
+        results.push_back(r->text);
   }
-  if (!results.empty())
-    return text_response(results);
+  return {std::move(prompt), std::move(results)};
+}
+
+// Lines of the prompt, each "name: prompt", are calls of one turn; then the results as lines.
+inline model_response call_remotes(const model_request& request) {
+  const auto [prompt, results] = last_exchange(request);
+  if (!results.empty()) {
+    std::string lines;
+    for (const auto& r : results)
+      lines += (lines.empty() ? "" : "\n") + r;
+    return text_response(lines);
+  }
   model_response response;
   for (std::size_t at = 0; at < prompt.size();) {
     const auto end = std::min(prompt.find('\n', at), prompt.size());

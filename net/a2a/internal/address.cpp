@@ -2,6 +2,7 @@
 #include <troupe/net/a2a/internal/address.hpp>
 #include <troupe/net/http_message.hpp>
 #include <troupe/net/internal/address_rules.hpp>
+#include <troupe/runtime/ascii_text.hpp>
 
 #include <boost/asio/ip/address.hpp>
 
@@ -41,9 +42,7 @@ result<web_url> split_url(std::string_view url, std::string_view what) {
     return fail("cannot be used: " + origin.failure().message);
   web_url out;
   out.secure = (*origin)->tls();
-  out.host = (*origin)->host();
-  std::transform(out.host.begin(), out.host.end(), out.host.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  out.host = ascii_lower((*origin)->host());
   while (out.host.ends_with('.'))
     out.host.pop_back();
   out.port = (*origin)->port();
@@ -67,9 +66,7 @@ bool is_private_host(std::string_view host) {
   const auto address = ip::make_address(host.substr(0, host.find('%')), failed);
   if (!failed)
     return !is_public_address(address);
-  std::string name{host};
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const auto name = ascii_lower(host);
   return name.empty() || is_numeric_name(name) || ends_in(name, "localhost") || ends_in(name, "local") ||
          ends_in(name, "internal");
 }

@@ -4,6 +4,7 @@
 #include <troupe/net/a2a/internal/codec.hpp>
 #include <troupe/net/a2a/internal/command_output.hpp>
 #include <troupe/net/a2a/internal/failure.hpp>
+#include <troupe/runtime/ascii_text.hpp>
 #include <troupe/runtime/base64.hpp>
 #include <troupe/runtime/file_text.hpp>
 #include <troupe/runtime/json_text.hpp>
@@ -22,12 +23,6 @@ constexpr std::string_view file_prefix = "file:";
 
 error bad(const std::string& what) {
   return {errc::bad_config, "auth: " + what};
-}
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
 }
 
 std::string trimmed(std::string text) {
@@ -51,7 +46,7 @@ std::string scopes_of(const json& auth) {
 }
 
 status check_http(const auth_config& c) {
-  const auto scheme = lower(c.scheme);
+  const auto scheme = ascii_lower(c.scheme);
   if (scheme.empty())
     return bad("scheme is missing: Bearer, Basic, or another one with a value.");
   if (!c.value.empty())
@@ -75,22 +70,6 @@ status check_oauth(const auth_config& c) {
           " is missing: oauth2 is used with client credentials (token_url, client_id, client_secret).");
   auto url = split_url(c.token_url, "auth.token_url");
   return url ? ok() : status{url.failure()};
-}
-
-std::string form_encoded(std::string_view text) {
-  constexpr std::string_view hex = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) != 0 || c == '-' || c == '.' || c == '_' || c == '~') {
-      out += c;
-      continue;
-    }
-    out += '%';
-    out += hex[byte >> 4U];
-    out += hex[byte & 15U];
-  }
-  return out;
 }
 
 std::string_view kind_name(auth_kind kind) {
@@ -160,7 +139,7 @@ std::string auth_mismatch(const auth_config& config, const agent_card& card) {
                ? "its card asks for " + peer_text(wanted) + ", and its definition has no auth."
                : std::string{};
   std::string kind{kind_name(config.kind)};
-  const auto has = config.kind == auth_kind::http ? kind + " " + lower(config.scheme) : kind;
+  const auto has = config.kind == auth_kind::http ? kind + " " + ascii_lower(config.scheme) : kind;
   if (wanted.find(has) != std::string::npos)
     return {};
   return "its card asks for " + peer_text(wanted) + ", and auth in its definition is " + has + ".";
@@ -215,7 +194,7 @@ result<std::pair<std::string, std::string>> auth_header(const auth_config& c, co
       return std::move(key).failure();
     return std::pair{c.header, std::move(*key)};
   }
-  const auto scheme = lower(c.scheme);
+  const auto scheme = ascii_lower(c.scheme);
   if (!c.value.empty() || scheme == "bearer") {
     auto value = find_secret(c.value.empty() ? c.token : c.value, limits);
     if (!value)
@@ -235,10 +214,10 @@ result<std::string> token_request(const auth_config& c, const secret_limits& lim
   auto secret = find_secret(c.client_secret, limits);
   if (!id || !secret)
     return !id ? std::move(id).failure() : std::move(secret).failure();
-  auto body = "grant_type=client_credentials&client_id=" + form_encoded(*id) +
-              "&client_secret=" + form_encoded(*secret);
+  auto body = "grant_type=client_credentials&client_id=" + percent_encoded(*id) +
+              "&client_secret=" + percent_encoded(*secret);
   if (!c.scopes.empty())
-    body += "&scope=" + form_encoded(c.scopes);
+    body += "&scope=" + percent_encoded(c.scopes);
   return body;
 }
 

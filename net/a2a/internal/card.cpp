@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/net/a2a/internal/card.hpp>
 #include <troupe/net/a2a/internal/codec.hpp>
+#include <troupe/net/a2a/internal/failure.hpp>
+#include <troupe/runtime/ascii_text.hpp>
 #include <troupe/runtime/json_text.hpp>
 
 #include <algorithm>
@@ -20,14 +22,8 @@ error bad(const std::string& what) {
   return {errc::model_bad_response, "The agent card cannot be used: " + what};
 }
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 binding binding_of(const std::string& name) {
-  const auto word = lower(name);
+  const auto word = ascii_lower(name);
   if (word == "jsonrpc" || word == "json-rpc")
     return binding::json_rpc;
   if (word == "http+json" || word == "rest" || word == "http_json")
@@ -144,7 +140,7 @@ std::string scheme_text(const json& scheme) {
       inner = found;
     }
   if (type == "http")
-    return "http " + lower(text_member(*inner, "scheme"));
+    return "http " + ascii_lower(text_member(*inner, "scheme"));
   if (type == "apiKey") {
     auto in = text_member(*inner, "in");
     if (in.empty())
@@ -152,20 +148,6 @@ std::string scheme_text(const json& scheme) {
     return "apiKey (" + (in.empty() ? "header" : in) + " " + text_member(*inner, "name") + ")";
   }
   return type;
-}
-
-std::string one_line(std::string_view text) {
-  std::string line;
-  for (const char c : valid_utf8(text)) {
-    const bool blank = static_cast<unsigned char>(c) <= 0x20 || c == 0x7f;
-    if (!blank)
-      line += c;
-    else if (!line.empty() && line.back() != ' ')
-      line += ' ';
-  }
-  while (line.ends_with(' '))
-    line.pop_back();
-  return line;
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/net/a2a/internal/channel.hpp>
 #include <troupe/net/json_rpc.hpp>
+#include <troupe/runtime/ascii_text.hpp>
 #include <troupe/runtime/json_text.hpp>
 
 #include <array>
@@ -20,22 +21,6 @@ constexpr json_limits answer_limits{64, std::size_t{16} << 20};
 
 bool is_stream(operation what) {
   return what == operation::stream || what == operation::subscribe;
-}
-
-std::string path_segment(std::string_view id) {
-  constexpr std::string_view hex = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : id) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) != 0 || c == '-' || c == '_' || c == '.' || c == '~') {
-      out += c;
-      continue;
-    }
-    out += '%';
-    out += hex[byte >> 4U];
-    out += hex[byte & 15U];
-  }
-  return out;
 }
 
 json parameters(const card_interface& at, operation what, const operation_arguments& a) {
@@ -62,20 +47,20 @@ std::string rest_target(const card_interface& at, std::string base, operation wh
   if (at.version == protocol::v03)
     base += "/v1";
   else if (!at.tenant.empty())
-    base += "/" + path_segment(at.tenant);
+    base += "/" + percent_encoded(at.tenant);
   switch (what) {
   case operation::send:
     return base + "/message:send";
   case operation::stream:
     return base + "/message:stream";
   case operation::get:
-    return base + "/tasks/" + path_segment(task);
+    return base + "/tasks/" + percent_encoded(task);
   case operation::cancel:
-    return base + "/tasks/" + path_segment(task) + ":cancel";
+    return base + "/tasks/" + percent_encoded(task) + ":cancel";
   case operation::subscribe:
     break;
   }
-  return base + "/tasks/" + path_segment(task) + ":subscribe";
+  return base + "/tasks/" + percent_encoded(task) + ":subscribe";
 }
 
 } // namespace

@@ -113,10 +113,9 @@ std::optional<std::int32_t> code_of_details(const nlohmann::json* details) {
 
 } // namespace
 
-std::string peer_text(std::string_view text) {
+std::string one_line(std::string_view text) {
   std::string line;
-  const auto safe = valid_utf8(utf8_prefix(text, max_quote));
-  for (const char c : safe) {
+  for (const char c : valid_utf8(text)) {
     const bool blank = static_cast<unsigned char>(c) <= 0x20 || c == 0x7f;
     if (!blank)
       line += c;
@@ -125,7 +124,11 @@ std::string peer_text(std::string_view text) {
   }
   while (line.ends_with(' '))
     line.pop_back();
-  line = sanitize_text(line);
+  return line;
+}
+
+std::string peer_text(std::string_view text) {
+  auto line = sanitize_text(one_line(utf8_prefix(text, max_quote)));
   return text.size() > max_quote ? line + "…" : line;
 }
 

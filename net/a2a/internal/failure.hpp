@@ -53,6 +53,9 @@ struct fault {
 // Reads an error out of a body: JSON-RPC, google.rpc.Status, or the one of 0.3. False when there is none.
 [[nodiscard]] bool read_error(const nlohmann::json& body, fault& out);
 
+// `text` with each run of blanks and control characters as one blank, and what is not UTF-8 replaced.
+[[nodiscard]] std::string one_line(std::string_view text);
+
 // Text of a peer as it stands in a message: one line of at most 2000 bytes, without secrets.
 [[nodiscard]] std::string peer_text(std::string_view text);
 

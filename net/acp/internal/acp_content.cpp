@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/net/acp/internal/acp_content.hpp>
+#include <troupe/net/internal/json_member.hpp>
 #include <troupe/runtime/json_text.hpp>
 #include <troupe/runtime/surface.hpp>
 
@@ -17,19 +18,19 @@ std::string named(const std::string& uri, const std::string& text) {
 }
 
 bool add_block(const json& block, content& out) {
-  const auto type = text_at(block, "type");
+  const auto type = text_of(block, "type");
   if (type == "text") {
-    out.parts.push_back({text_part{text_at(block, "text")}, {}});
+    out.parts.push_back({text_part{text_of(block, "text")}, {}});
   } else if (type == "image" || type == "audio") {
-    out.parts.push_back({data_part{text_at(block, "mimeType"), text_at(block, "data"), {}}, {}});
+    out.parts.push_back({data_part{text_of(block, "mimeType"), text_of(block, "data"), {}}, {}});
   } else if (type == "resource_link") {
-    out.parts.push_back({text_part{"[" + text_at(block, "name") + "](" + text_at(block, "uri") + ")"}, {}});
+    out.parts.push_back({text_part{"[" + text_of(block, "name") + "](" + text_of(block, "uri") + ")"}, {}});
   } else if (type == "resource" && block.contains("resource")) {
     const auto& resource = block["resource"];
-    if (auto blob = text_at(resource, "blob"); !blob.empty())
-      out.parts.push_back({data_part{text_at(resource, "mimeType"), std::move(blob), {}}, {}});
+    if (auto blob = text_of(resource, "blob"); !blob.empty())
+      out.parts.push_back({data_part{text_of(resource, "mimeType"), std::move(blob), {}}, {}});
     else
-      out.parts.push_back({text_part{named(text_at(resource, "uri"), text_at(resource, "text"))}, {}});
+      out.parts.push_back({text_part{named(text_of(resource, "uri"), text_of(resource, "text"))}, {}});
   } else {
     return false;
   }
@@ -49,7 +50,7 @@ std::map<std::string, std::string> named_values(const json& list) {
   std::map<std::string, std::string> values;
   if (list.is_array())
     for (const auto& item : list)
-      values.insert_or_assign(text_at(item, "name"), literal(text_at(item, "value")));
+      values.insert_or_assign(text_of(item, "name"), literal(text_of(item, "value")));
   return values;
 }
 
@@ -66,11 +67,6 @@ json option(std::size_t index, std::string name, const char* kind) {
 }
 
 } // namespace
-
-std::string text_at(const json& object, const char* key) {
-  auto found = object.is_object() ? object.find(key) : object.end();
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string{};
-}
 
 result<content> read_prompt(const json& blocks) {
   content out;
@@ -93,10 +89,10 @@ result<std::vector<mcp_server_spec>> read_editor_servers(const json& list) {
                  "mcpServers: a list of servers is wanted, at most " + std::to_string(max_servers) + "."};
   for (const auto& item : list) {
     mcp_server_spec spec;
-    spec.name = clean_name(text_at(item, "name"));
-    spec.command = text_at(item, "command");
-    spec.url = text_at(item, "url");
-    if (spec.name.empty() || spec.command.empty() == spec.url.empty() || text_at(item, "type") == "sse")
+    spec.name = clean_name(text_of(item, "name"));
+    spec.command = text_of(item, "command");
+    spec.url = text_of(item, "url");
+    if (spec.name.empty() || spec.command.empty() == spec.url.empty() || text_of(item, "type") == "sse")
       return error{errc::bad_arguments, "mcpServers: \"" + spec.name +
                                             "\" needs a name, and a command or a URL of streamable HTTP."};
     if (auto args = item.find("args"); args != item.end() && args->is_array())
@@ -112,7 +108,7 @@ result<std::vector<mcp_server_spec>> read_editor_servers(const json& list) {
 acp_choice choice_of(const question_body& question) {
   acp_choice choice;
   const auto& schema = question.schema;
-  if (text_at(schema, "type") == "boolean") {
+  if (text_of(schema, "type") == "boolean") {
     choice.options = {option(0, "Allow", "allow_once"), option(1, "Reject", "reject_once")};
     choice.values = {true, false};
     return choice;
@@ -129,7 +125,7 @@ acp_choice choice_of(const question_body& question) {
 }
 
 json answer_of(const std::string& text, const json& schema) {
-  const auto type = text_at(schema, "type");
+  const auto type = text_of(schema, "type");
   if (type.empty() || type == "string")
     return text;
   if (auto parsed = parse_json(text))

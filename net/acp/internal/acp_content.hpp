@@ -19,9 +19,6 @@
 
 namespace troupe::net {
 
-// The text at `key`; empty when there is none, or the value is no object.
-[[nodiscard]] std::string text_at(const nlohmann::json& object, const char* key);
-
 // The blocks of a prompt as a message. Fails with bad_arguments, naming the block.
 [[nodiscard]] result<content> read_prompt(const nlohmann::json& blocks);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/net/acp/internal/acp_content.hpp>
 #include <troupe/net/acp/internal/acp_view.hpp>
+#include <troupe/net/internal/json_member.hpp>
 #include <troupe/runtime/json_text.hpp>
 #include <troupe/runtime/surface.hpp>
 
@@ -72,9 +73,9 @@ json plan_of(const json& list) {
   for (const auto& item : list) {
     if (!item.is_object())
       return nullptr;
-    const auto status = text_at(item, "status");
+    const auto status = text_of(item, "status");
     const bool known = status == "in_progress" || status == "completed";
-    entries.push_back({{"content", shown(text_at(item, "text"))},
+    entries.push_back({{"content", shown(text_of(item, "text"))},
                        {"priority", "medium"},
                        {"status", known ? status : "pending"}});
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/net/fetch/internal/html_text.hpp>
+#include <troupe/runtime/ascii_text.hpp>
 
 #include <algorithm>
 #include <array>
@@ -30,11 +31,6 @@ constexpr std::array blocks = {
 
 std::string_view text_of(const xmlChar* text) {
   return text == nullptr ? std::string_view{} : reinterpret_cast<const char*>(text);
-}
-
-template <std::size_t N>
-bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 std::string attribute(xmlNode* node, const char* name) {

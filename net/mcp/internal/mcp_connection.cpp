@@ -233,24 +233,20 @@ void mcp_connection::send_response(const json& id, mcp_reply reply) {
 }
 
 void mcp_connection::arm_idle(mcp_request_id id, pending& p) {
-  if (p.request.idle.count() <= 0 || p.held || unowned_questions_ > 0)
-    return;
-  p.idle = clock_.after(p.request.idle, [weak = weak_from_this(), id, idle = p.request.idle] {
-    if (auto self = std::static_pointer_cast<mcp_connection>(weak.lock()))
-      self->post([id, idle](mcp_connection& me) {
-        me.expire(id, "gave no sign of life for " + duration_text(idle));
-      });
-  });
+  arm(p.idle, id, p, p.request.idle, "gave no sign of life for ");
 }
 
 void mcp_connection::arm_total(mcp_request_id id, pending& p) {
-  if (p.request.total.count() <= 0 || p.held || unowned_questions_ > 0)
+  arm(p.total, id, p, p.request.total, "has not answered within ");
+}
+
+void mcp_connection::arm(std::unique_ptr<timer_handle>& clock, mcp_request_id id, const pending& p,
+                         std::chrono::milliseconds limit, const char* what) {
+  if (limit.count() <= 0 || p.held || unowned_questions_ > 0)
     return;
-  p.total = clock_.after(p.request.total, [weak = weak_from_this(), id, total = p.request.total] {
+  clock = clock_.after(limit, [weak = weak_from_this(), id, limit, what] {
     if (auto self = std::static_pointer_cast<mcp_connection>(weak.lock()))
-      self->post([id, total](mcp_connection& me) {
-        me.expire(id, "has not answered within " + duration_text(total));
-      });
+      self->post([id, limit, what](mcp_connection& me) { me.expire(id, what + duration_text(limit)); });
   });
 }
 

@@ -106,6 +106,9 @@ class mcp_connection : public mcp_transport_events, public std::enable_shared_fr
   void send_response(const nlohmann::json& id, mcp_reply reply);
   void arm_idle(mcp_request_id id, pending& p);
   void arm_total(mcp_request_id id, pending& p);
+  // `what` has static storage.
+  void arm(std::unique_ptr<timer_handle>& clock, mcp_request_id id, const pending& p,
+           std::chrono::milliseconds limit, const char* what);
   void expire(mcp_request_id id, const std::string& why);
   void drop(mcp_request_id id, const std::string& reason);
   void answer(mcp_request_id id, mcp_reply reply);

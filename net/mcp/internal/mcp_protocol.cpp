@@ -35,24 +35,6 @@ bool is_mcp_legacy_version(std::string_view version) noexcept {
   return std::find(legacy_versions.begin(), legacy_versions.end(), version) != legacy_versions.end();
 }
 
-const json& member_of(const json& object, std::string_view key) noexcept {
-  static const json none;
-  if (!object.is_object())
-    return none;
-  const auto found = object.find(key);
-  return found == object.end() ? none : *found;
-}
-
-std::string text_of(const json& object, std::string_view key) {
-  const auto& value = member_of(object, key);
-  return value.is_string() ? value.get<std::string>() : std::string{};
-}
-
-bool flag_of(const json& object, std::string_view key, bool otherwise) noexcept {
-  const auto& value = member_of(object, key);
-  return value.is_boolean() ? value.get<bool>() : otherwise;
-}
-
 json mcp_client_capabilities(mcp_era era) {
   if (era == mcp_era::modern)
     return {{"elicitation", {{"form", json::object()}}}, {"roots", json::object()}};

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <troupe/messages/result.hpp>
+#include <troupe/net/internal/json_member.hpp>
 #include <troupe/net/json_rpc.hpp>
 
 #include <nlohmann/json.hpp>
@@ -79,11 +80,5 @@ void add_mcp_meta(nlohmann::json& params, mcp_era era, const mcp_identity& self,
 [[nodiscard]] result<mcp_peer> read_mcp_discover(const nlohmann::json& value);
 // The result of initialize; fails with protocol when the server chose a revision that we do not speak.
 [[nodiscard]] result<mcp_peer> read_mcp_initialize(const nlohmann::json& value);
-
-// The member of an object, or null; never throws.
-[[nodiscard]] const nlohmann::json& member_of(const nlohmann::json& object, std::string_view key) noexcept;
-// A text member, or nothing when it is no text.
-[[nodiscard]] std::string text_of(const nlohmann::json& object, std::string_view key);
-[[nodiscard]] bool flag_of(const nlohmann::json& object, std::string_view key, bool otherwise) noexcept;
 
 } // namespace troupe::net

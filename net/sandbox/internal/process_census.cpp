@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/net/sandbox/internal/process_census.hpp>
+#include <troupe/runtime/internal/descriptor.hpp>
 
 #include <charconv>
 #include <filesystem>
@@ -16,18 +17,17 @@ namespace {
 
 // The beginning of a small file of /proc; empty when it is gone.
 std::string read_proc(const std::string& path, std::size_t max_bytes) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0)
+  const troupe::internal::descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (!file.is_open())
     return {};
   std::string text(max_bytes, '\0');
   std::size_t size = 0;
   while (size < text.size()) {
-    const auto bytes = ::read(file, text.data() + size, text.size() - size);
+    const auto bytes = ::read(file.get(), text.data() + size, text.size() - size);
     if (bytes <= 0)
       break;
     size += static_cast<std::size_t>(bytes);
   }
-  ::close(file);
   text.resize(size);
   return text;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/net/sandbox/internal/process_cgroups.hpp>
+#include <troupe/runtime/internal/descriptor.hpp>
 
 #include <cerrno>
 #include <chrono>
@@ -24,11 +25,10 @@ constexpr int max_last_tries = 50;
 constexpr int max_kill_rounds = 100;
 
 bool write_value(const fs::path& file, const std::string& value) {
-  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
-  if (descriptor < 0)
+  const troupe::internal::descriptor to{::open(file.c_str(), O_WRONLY | O_CLOEXEC)};
+  if (!to.is_open())
     return false;
-  const auto written = ::write(descriptor, value.data(), value.size());
-  ::close(descriptor);
+  const auto written = ::write(to.get(), value.data(), value.size());
   return written == static_cast<ssize_t>(value.size());
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/net/server/internal/access_guard.hpp>
 #include <troupe/net/server/internal/listen_address.hpp>
+#include <troupe/runtime/ascii_text.hpp>
 
 #include <algorithm>
 #include <array>
@@ -8,13 +9,6 @@
 
 namespace troupe::net {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string out{text};
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
 
 bool is_name(std::string_view text) {
   return !text.empty() && text.size() <= 255 && std::all_of(text.begin(), text.end(), [](unsigned char c) {
@@ -45,7 +39,7 @@ std::string host_name(std::string_view authority) {
                                                       [](unsigned char c) { return std::isdigit(c) != 0; }));
   if (!good_port || !is_name(name))
     return {};
-  auto out = lower(name);
+  auto out = ascii_lower(name);
   if (out.size() > 1 && out.ends_with('.'))
     out.pop_back();
   return out;
@@ -89,14 +83,14 @@ std::optional<web_problem> access_guard::refuse_origin(const web_head& head) con
   const auto scheme = origin.find("://");
   const bool web = scheme != std::string_view::npos &&
                    (origin.substr(0, scheme) == "http" || origin.substr(0, scheme) == "https");
-  if (!web || lower(origin.substr(scheme + 3)) != lower(head.host))
+  if (!web || ascii_lower(origin.substr(scheme + 3)) != ascii_lower(head.host))
     return web_problem{403, "forbidden", "Pages of other origins may not call this server."};
   return std::nullopt;
 }
 
 std::optional<web_problem> access_guard::refuse_query(const request_target& target) {
   for (const auto& [key, value] : target.query)
-    if (std::find(token_words.begin(), token_words.end(), lower(key)) != token_words.end())
+    if (std::find(token_words.begin(), token_words.end(), ascii_lower(key)) != token_words.end())
       return web_problem{
           400, "bad_request",
           "A token does not belong into a URL; send it as the scheme Bearer of the header Authorization."};
