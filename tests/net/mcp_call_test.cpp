@@ -67,6 +67,19 @@ TEST_CASE("a call that is not wanted any more is cancelled") {
   CHECK(late.only().failed == errc::cancelled);
 }
 
+TEST_CASE("calls end with their server, also when it is let go while the connection is at work") {
+  mcp_link_fixture f;
+  f.open_legacy();
+  mcp_call c;
+  f.begin(c);
+  f.server.on_send = [&f] {
+    f.link->close();
+    f.link.reset();
+  };
+  f.server.say({{"id", 1}, {"method", "ping"}});
+  CHECK(c.only().failed == errc::shutting_down);
+}
+
 TEST_CASE("what a server asks beside calls is answered") {
   mcp_link_fixture f;
   f.open_legacy();

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -34,6 +35,7 @@ struct mcp_wire {
   int opened = 0;
   int open = 0;
   bool refuses = false;
+  std::function<void()> on_send{}; // while the connection sends
 
   json take() {
     REQUIRE_FALSE(sent.empty());
@@ -76,7 +78,11 @@ class mcp_wire_transport final : public mcp_transport {
       wire_.to.lock()->on_closed(
           {errc::connection_failed, "MCP server 'srv' cannot be started: no such program"});
   }
-  void send(mcp_outgoing message) override { wire_.sent.push_back(json::parse(message.text)); }
+  void send(mcp_outgoing message) override {
+    wire_.sent.push_back(json::parse(message.text));
+    if (wire_.on_send)
+      wire_.on_send();
+  }
   void cancel(mcp_request_id id) override { wire_.cancelled.push_back(id); }
   void speak(const mcp_peer&) override {}
 

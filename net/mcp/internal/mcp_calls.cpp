@@ -65,9 +65,9 @@ void mcp_calls::send(const call_ptr& c) {
     if (c->state)
       request.params["requestState"] = *c->state;
   }
-  request.done = [weak = weak_from_this(), c](mcp_reply reply) {
-    if (auto self = weak.lock())
-      self->post([c, reply = std::move(reply)](mcp_calls& me) { me.take(c, reply); });
+  // Kept by its requests: the connection may end on another thread after all others have let go of this.
+  request.done = [self = shared_from_this(), c](mcp_reply reply) {
+    self->post([c, reply = std::move(reply)](mcp_calls& me) { me.take(c, reply); });
   };
   request.on_question = [weak = weak_from_this(),
                          weak_call = std::weak_ptr<call>(c)](mcp_counter_request asked) {
@@ -126,12 +126,11 @@ void mcp_calls::take_round(const call_ptr& c, mcp_input_round round) {
     return present(c);
   if (!round.requests.empty())
     return send(c);
-  c->wait = clock_.after(retry_delay, [weak = weak_from_this(), c] {
-    if (auto self = weak.lock())
-      self->post([c](mcp_calls& me) {
-        if (c->done)
-          me.send(c);
-      });
+  c->wait = clock_.after(retry_delay, [self = shared_from_this(), c] {
+    self->post([c](mcp_calls& me) {
+      if (c->done)
+        me.send(c);
+    });
   });
 }
 
