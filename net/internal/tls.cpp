@@ -38,16 +38,15 @@ long bio_ctrl(BIO*, int command, long, void*) {
   return command == BIO_CTRL_FLUSH ? 1 : 0;
 }
 
-} // namespace
-
-result<std::unique_ptr<const http_origin::tls_state>> make_tls_state(const std::string& ca_file) {
-  auto state = std::make_unique<http_origin::tls_state>();
-  state->context.reset(SSL_CTX_new(TLS_client_method()));
-  state->socket_method.reset(BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket"));
-  auto* context = state->context.get();
-  auto* method = state->socket_method.get();
+// Without authorities.
+http_origin::tls_state::settings make_settings() {
+  http_origin::tls_state::settings made;
+  made.context.reset(SSL_CTX_new(TLS_client_method()));
+  made.socket_method.reset(BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket"));
+  auto* context = made.context.get();
+  auto* method = made.socket_method.get();
   if (context == nullptr || method == nullptr)
-    return {errc::tls, "OpenSSL could not be set up."};
+    return {};
   BIO_meth_set_write(method, bio_write);
   BIO_meth_set_read(method, bio_read);
   BIO_meth_set_ctrl(method, bio_ctrl);
@@ -56,20 +55,42 @@ result<std::unique_ptr<const http_origin::tls_state>> make_tls_state(const std::
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                 SSL_MODE_RELEASE_BUFFERS);
-  if (ca_file.empty()) {
-    SSL_CTX_set_default_verify_paths(context);
-  } else if (SSL_CTX_load_verify_locations(context, ca_file.c_str(), nullptr) != 1) {
-    ERR_clear_error();
-    return {errc::bad_config, "The file of certificate authorities '" + ca_file +
-                                  "' cannot be read, or holds no certificate in PEM form."};
+  return made;
+}
+
+} // namespace
+
+const http_origin::tls_state::settings& http_origin::tls_state::get() const {
+  std::call_once(once, [this] {
+    if (made.context != nullptr)
+      return;
+    made = make_settings();
+    if (made.context != nullptr)
+      SSL_CTX_set_default_verify_paths(made.context.get());
+  });
+  return made;
+}
+
+result<std::unique_ptr<const http_origin::tls_state>> make_tls_state(const std::string& ca_file) {
+  auto state = std::make_unique<http_origin::tls_state>();
+  if (!ca_file.empty()) {
+    state->made = make_settings();
+    auto* context = state->made.context.get();
+    if (context == nullptr)
+      return {errc::tls, "OpenSSL could not be set up."};
+    if (SSL_CTX_load_verify_locations(context, ca_file.c_str(), nullptr) != 1) {
+      ERR_clear_error();
+      return {errc::bad_config, "The file of certificate authorities '" + ca_file +
+                                    "' cannot be read, or holds no certificate in PEM form."};
+    }
   }
   return {std::unique_ptr<const http_origin::tls_state>(std::move(state))};
 }
 
 std::unique_ptr<SSL, ssl_deleter> make_tls_session(const http_origin& origin, int fd) {
-  const auto& state = *origin.tls_settings();
-  std::unique_ptr<SSL, ssl_deleter> ssl(SSL_new(state.context.get()));
-  BIO* bio = ssl ? BIO_new(state.socket_method.get()) : nullptr;
+  const auto& settings = origin.tls_settings()->get();
+  std::unique_ptr<SSL, ssl_deleter> ssl(settings.context ? SSL_new(settings.context.get()) : nullptr);
+  BIO* bio = ssl ? BIO_new(settings.socket_method.get()) : nullptr;
   if (bio == nullptr)
     return nullptr;
   BIO_set_data(bio, reinterpret_cast<void*>(static_cast<std::intptr_t>(fd)));
