@@ -54,6 +54,7 @@ void run_feed::finish(outcome result) {
     ready = ready_;
   }
   changed_.notify_all();
+  ended_.notify_all();
   if (ready)
     ready();
 }
@@ -118,7 +119,7 @@ bool run_feed::drained() const {
 
 std::optional<outcome> run_feed::wait(std::chrono::steady_clock::time_point deadline) const {
   std::unique_lock lock{mutex_};
-  changed_.wait_until(lock, deadline, [this] { return result_.has_value(); });
+  ended_.wait_until(lock, deadline, [this] { return result_.has_value(); });
   return result_;
 }
 

@@ -66,7 +66,8 @@ class run_feed {
   const run_feed_options options_;
 
   mutable std::mutex mutex_;
-  mutable std::condition_variable changed_;
+  std::condition_variable changed_;       // for readers of the events
+  mutable std::condition_variable ended_; // for those who wait for the outcome: no event wakes them
   std::deque<event_batch_ptr> queue_;
   std::size_t queued_ = 0;   // events in queue_
   bool lagging_ = false;     // pushes were dropped; the reader goes on from the store
