@@ -97,11 +97,12 @@ void agent::take(const agent_input& in) {
 }
 
 void agent::drain_inbox() {
-  while (!inbox_.empty()) {
-    auto in = std::move(inbox_.front());
-    inbox_.pop_front();
+  while (taken_ < inbox_.size()) {
+    const auto in = std::move(inbox_[taken_++]);
     advance(in);
   }
+  inbox_.clear();
+  taken_ = 0;
 }
 
 void agent::advance(const agent_input& in) {
@@ -133,7 +134,7 @@ void agent::advance(const agent_input& in) {
 void agent::apply_all(agent_step& step) {
   bool temporary = false;
   for (const auto& e : *step.events) {
-    state_ = apply(std::move(state_), e);
+    apply_to(state_, e);
     if (e.kind() == event_kind::state) {
       keys_.reset();
       temporary = temporary || is_temporary(e.body);

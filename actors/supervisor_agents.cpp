@@ -43,7 +43,7 @@ void supervisor::note_events(member& agent, const event_batch& batch) {
   for (const auto& e : batch) {
     if (e.kind() == event_kind::steering && !agent.hints.empty()) {
       auto hint = std::move(agent.hints.front());
-      agent.hints.pop_front();
+      agent.hints.erase(agent.hints.begin());
       if (hint.copied)
         agent.copied_hints.insert(hint.text);
       if (hint.done)

@@ -101,7 +101,7 @@ void supervisor::close_root(const std::string& why, errc code, const event_origi
   auto batch = std::make_shared<event_batch>(
       make_events(decided, origin, *restored_root_, environment_->wall_clock()));
   for (const auto& e : *batch)
-    *restored_root_ = apply(std::move(*restored_root_), e);
+    apply_to(*restored_root_, e);
   publish(batch);
   close_questions_of(0);
 }
@@ -114,9 +114,8 @@ void supervisor::publish(const std::shared_ptr<event_batch>& batch) {
     unwritten_.push_back({seq_, stamped, run_ ? run_->feed.shared() : nullptr});
     send(environment_->journal, write_log{{session_, epoch_, stamped}, this});
   } else {
-    const log_write write{session_, epoch_, stamped};
-    if (auto stored = environment_->store->append({&write, 1}); !stored.front())
-      return fail_store(stored.front().failure());
+    if (auto stored = environment_->store->append_one({session_, epoch_, stamped}); !stored)
+      return fail_store(stored.failure());
     durable_seq_ = seq_;
     if (run_)
       run_->feed->push(stamped);

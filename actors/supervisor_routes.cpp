@@ -47,7 +47,7 @@ void supervisor::write_hint(const steer_agents& steer) {
   auto batch = std::make_shared<event_batch>(
       make_events(decided, lost_->root_origin, *restored_root_, environment_->wall_clock()));
   for (const auto& e : *batch)
-    *restored_root_ = apply(std::move(*restored_root_), e);
+    apply_to(*restored_root_, e);
   publish(batch);
   if (steer.done)
     when_durable([told = steer.done] { told(ok()); }, [told = steer.done](const error& why) { told(why); });

@@ -72,7 +72,8 @@ void recent_items::merge(recent_items&& later) {
     all_ended_ = later.all_ended_;
   }
   const auto base = next_;
-  for (auto& ended : later.ended_) {
+  for (std::size_t i = 0; i < later.ended_.size(); ++i) {
+    auto& ended = later.ended_[(later.oldest_ + i) % later.ended_.size()];
     ended.order += base;
     keep(std::move(ended));
   }
@@ -114,9 +115,10 @@ void recent_items::begin(activity_item item) {
 }
 
 void recent_items::keep(entry ended) {
-  if (ended_.size() == keep_ended)
-    ended_.erase(ended_.begin());
-  ended_.push_back(std::move(ended));
+  if (ended_.size() < keep_ended)
+    return ended_.push_back(std::move(ended));
+  ended_[oldest_] = std::move(ended);
+  oldest_ = (oldest_ + 1) % keep_ended;
 }
 
 std::size_t recent_items::find(const std::string& id) const {

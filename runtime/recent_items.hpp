@@ -64,7 +64,8 @@ class recent_items {
 
   std::vector<entry> running_;                         // in no order
   std::unordered_map<std::string, std::size_t> index_; // of running_, once it is long
-  std::vector<entry> ended_;                           // in the order of their ends; at most keep_ended
+  std::vector<entry> ended_;    // at most keep_ended; a ring in the order of their ends
+  std::size_t oldest_ = 0;      // of ended_
   std::vector<loose_end> ends_; // of calls that began before the first event; merge gives them to those
   std::optional<loose_end> all_ended_; // the agent's end, likewise
   std::uint64_t next_ = 0;

@@ -53,7 +53,7 @@ void session_fold::add_root(const event& e) {
     std::erase_if(session_.children,
                   [&](const auto& entry) { return entry.second.origin->parent_call == delivered->task; });
   }
-  session_.root = apply(std::move(session_.root), e);
+  apply_to(session_.root, e);
 }
 
 // The call of a child that works in the background has its result at once.
@@ -96,7 +96,7 @@ void session_fold::add_child(const event& e) {
   auto& child = found->second;
   if (const auto* ended = e.as<agent_ended_body>())
     return end_child(child, *ended);
-  child.state = apply(std::move(child.state), e);
+  apply_to(child.state, e);
 }
 
 void session_fold::end_child(folded_child& child, const agent_ended_body& ended) {

@@ -206,12 +206,16 @@ class folder {
 
 } // namespace
 
-agent_state apply(agent_state state, const event& e) {
+void apply_to(agent_state& state, const event& e) {
   state.events = std::max(state.events, e.index);
   state.used += e.usage;
   state.run_tokens += e.usage.total();
   folder f{state};
   std::visit([&f](const auto& body) { f.on(body); }, e.body);
+}
+
+agent_state apply(agent_state state, const event& e) {
+  apply_to(state, e);
   return state;
 }
 
@@ -219,7 +223,7 @@ agent_state fold(agent_number number, const std::vector<event>& events) {
   agent_state state;
   state.number = number;
   for (const auto& e : events)
-    state = apply(std::move(state), e);
+    apply_to(state, e);
   return state;
 }
 
@@ -244,20 +248,13 @@ bool operator==(const agent_state& a, const agent_state& b) {
 
 event_batch make_events(step& decided, const event_origin_ptr& origin, const agent_state& state,
                         timestamp now) {
-  event_batch batch;
-  batch.reserve(decided.events.size());
+  auto batch = std::exchange(decided.events, {});
   auto index = state.events;
-  for (auto& d : decided.events) {
-    event e;
-    e.index = is_temporary(d.body) ? index : ++index;
+  for (auto& e : batch) {
+    e.index = is_temporary(e.body) ? index : ++index;
     e.time = now;
     e.origin = origin;
-    e.body = std::move(d.body);
-    e.usage = d.usage;
-    e.timing = d.timing;
-    batch.push_back(std::move(e));
   }
-  decided.events.clear();
   return batch;
 }
 

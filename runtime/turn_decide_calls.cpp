@@ -27,6 +27,8 @@ std::size_t decider::emit_answer(const model_response& response, event_timing ti
   const auto turn = state_.turns;
   std::uint32_t calls = 0;
   auto used = response.usage;
+  out_.events.reserve(out_.events.size() + response.parts.size() +
+                      1); // batches are kept: no room that stays empty
   for (const auto& p : response.parts) {
     if (const auto* text = std::get_if<text_part>(&p.value)) {
       emit(model_text_body{turn, clean(text->text), p.blob}, std::exchange(used, {}),

@@ -247,14 +247,8 @@ using agent_command =
                  command::compact, command::ask, command::question_closed, command::set_deadline,
                  command::clear_deadline, command::finish>;
 
-struct decided_event {
-  event_body body;
-  troupe::usage usage{};
-  event_timing timing{};
-};
-
 struct step {
-  std::vector<decided_event> events;
+  event_batch events; // not yet stamped: what they tell, and no more
   std::vector<agent_command> commands;
 };
 
@@ -267,6 +261,7 @@ struct decide_options {
                           const decide_options& options = {});
 
 [[nodiscard]] agent_state apply(agent_state state, const event& e);
+void apply_to(agent_state& state, const event& e); // in place
 
 // Folds the events of one agent, in their order.
 [[nodiscard]] agent_state fold(agent_number number, const std::vector<event>& events);

@@ -8,7 +8,6 @@
 #include <troupe/runtime/internal/hook_runner.hpp>
 #include <troupe/runtime/internal/turn_calls.hpp>
 
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -145,7 +144,8 @@ class agent final : public agent_handle::base {
   bool resume_;
   std::uint32_t hops_; // as in run_request
   agent_state state_;
-  std::deque<agent_input> inbox_; // what the agent tells itself; empty between messages
+  std::vector<agent_input> inbox_; // what the agent tells itself; empty between messages
+  std::size_t taken_ = 0;          // of inbox_
 
   std::shared_ptr<const model_binding> binding_;
   std::shared_ptr<model_request> request_; // of the call that is under way or waits

@@ -50,7 +50,7 @@ struct member {
   std::uint32_t open_calls = 0;                                   // calls without result
   std::uint32_t asking = 0;                                       // open questions of its own
   std::uint32_t children = 0;                                     // that it waits for
-  std::deque<steer_agents> hints;                                 // sent to it, not yet in the log
+  std::vector<steer_agents> hints;                                // sent to it, not yet in the log; few
   std::multiset<std::string> copied_hints;                        // in its log, which the root has got too
   std::uint32_t paused = 0;                                       // open questions of it and its descendants
   std::map<timer_kind, std::chrono::steady_clock::duration> left; // of its deadlines, while it is paused

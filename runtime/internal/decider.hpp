@@ -74,7 +74,10 @@ class decider {
   [[nodiscard]] bool running() const;
 
   void emit(event_body body, const troupe::usage& used = {}, event_timing timing = {}) {
-    out_.events.push_back({std::move(body), used, timing});
+    auto& e = out_.events.emplace_back();
+    e.body = std::move(body);
+    e.usage = used;
+    e.timing = timing;
   }
   void command(agent_command c) { out_.commands.push_back(std::move(c)); }
 

@@ -83,6 +83,7 @@ class session_store {
   // when the epoch is not that of the writer, `store_corrupt` when the seq does not follow, `store_failed` when nothing
   // could be written. A write that fails leaves no trace, and the later ones of its session fail with it.
   [[nodiscard]] virtual std::vector<status> append(std::span<const log_write> writes) = 0;
+  [[nodiscard]] virtual status append_one(const log_write& write) { return append({&write, 1}).front(); }
 
   // The events after seq `after`, at most about `limit` of them (whole batches). At a hole the page ends; reading on
   // from there fails with `store_corrupt`, which names the events that are missing.

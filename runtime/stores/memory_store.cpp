@@ -162,6 +162,23 @@ class memory_store final : public session_store {
     return answers;
   }
 
+  status append_one(const log_write& write) override {
+    auto record = find(write.session);
+    if (record == nullptr)
+      return internal::not_open(write.session);
+    std::lock_guard lock{record->mutex};
+    if (record->epoch != write.epoch || write.epoch == 0)
+      return record->epoch == 0 ? internal::not_open(write.session) : internal::taken_over(write.session);
+    if (write.batch->front().seq != record->log.last_seq() + 1)
+      return internal::not_dense(write.session, write.batch->front().seq, record->log.last_seq());
+    const auto facts = internal::facts_of(*write.batch);
+    record->note(facts);
+    if (facts.shared_state)
+      keep_shared_state(*record, *write.batch);
+    record->log.append(write.batch, options_.max_events);
+    return ok();
+  }
+
   result<event_page> read(const session_id& session, std::uint64_t after, std::size_t limit) override {
     auto record = find(session);
     if (record == nullptr)
@@ -209,23 +226,6 @@ class memory_store final : public session_store {
 
  private:
   using state_map = std::map<std::string, nlohmann::json>;
-
-  status append_one(const log_write& write) {
-    auto record = find(write.session);
-    if (record == nullptr)
-      return internal::not_open(write.session);
-    std::lock_guard lock{record->mutex};
-    if (record->epoch != write.epoch || write.epoch == 0)
-      return record->epoch == 0 ? internal::not_open(write.session) : internal::taken_over(write.session);
-    if (write.batch->front().seq != record->log.last_seq() + 1)
-      return internal::not_dense(write.session, write.batch->front().seq, record->log.last_seq());
-    const auto facts = internal::facts_of(*write.batch);
-    record->note(facts);
-    if (facts.shared_state)
-      keep_shared_state(*record, *write.batch);
-    record->log.append(write.batch, options_.max_events);
-    return ok();
-  }
 
   void keep_shared_state(const session_record& record, const event_batch& batch) {
     std::lock_guard lock{shared_mutex_};
