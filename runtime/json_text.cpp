@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/messages/utf8.hpp>
+#include <troupe/runtime/internal/plain_json.hpp>
 #include <troupe/runtime/json_text.hpp>
 
 #include <algorithm>
@@ -68,6 +69,8 @@ result<nlohmann::json> parse_json(std::string_view text, const json_limits& limi
   if (text.size() > limits.max_bytes)
     return {errc::too_large, "The JSON text has " + std::to_string(text.size()) + " bytes; at most " +
                                  std::to_string(limits.max_bytes) + " are allowed."};
+  if (auto plain = internal::read_plain_json(text, limits.max_depth))
+    return *std::move(plain);
   if (nests_deeper(text, limits.max_depth))
     return {errc::too_large,
             "The JSON text nests deeper than " + std::to_string(limits.max_depth) + " levels."};
@@ -79,6 +82,11 @@ result<nlohmann::json> parse_json(std::string_view text, const json_limits& limi
   } catch (const nlohmann::json::exception& e) {
     return {errc::bad_json, "Not valid JSON: " + plain_message(e) + "."};
   }
+}
+
+bool is_json(std::string_view text) {
+  return internal::is_plain_json(text, json_limits{}.max_depth) ||
+         (text.find('\0') == std::string_view::npos && nlohmann::json::accept(text));
 }
 
 std::string dump_json(const nlohmann::json& value) {

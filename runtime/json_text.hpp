@@ -1,7 +1,7 @@
 // Text that comes from outside: JSON with bounds, UTF-8 that holds, and cuts at the right place.
 //
 // Models, tools, files and peers all write text that may be malformed or hostile. Everything here is a pure
-// function, runs in linear time and without recursion.
+// function and runs in linear time; recursion is bounded.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -26,6 +26,9 @@ struct json_limits {
 // Parses one JSON text. Fails with bad_json (the message has line and column), or too_large when a limit is
 // passed.
 [[nodiscard]] result<nlohmann::json> parse_json(std::string_view text, const json_limits& limits = {});
+
+// Whether it is one JSON text, however deep and long.
+[[nodiscard]] bool is_json(std::string_view text);
 
 // One line of JSON; bytes that are not UTF-8 become U+FFFD, so that this never throws.
 [[nodiscard]] std::string dump_json(const nlohmann::json& value);

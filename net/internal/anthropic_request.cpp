@@ -268,7 +268,8 @@ bool thinks_adaptively(std::string_view model) noexcept {
 
 std::string encode_anthropic_content(const content& c) {
   message_writer out(c.role == role::model ? R"(,{"role":"assistant","content":[)"
-                                           : R"(,{"role":"user","content":[)");
+                                           : R"(,{"role":"user","content":[)",
+                     room_for(c));
   // Results come first, whatever else a tool has shown.
   for (bool results : {true, false})
     for (const auto& p : c.parts)

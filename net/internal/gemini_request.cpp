@@ -239,8 +239,8 @@ std::string gemini_target(const model_request& request) {
 }
 
 std::string encode_gemini_content(const content& c) {
-  message_writer out(c.role == role::model ? R"(,{"role":"model","parts":[)"
-                                           : R"(,{"role":"user","parts":[)");
+  message_writer out(c.role == role::model ? R"(,{"role":"model","parts":[)" : R"(,{"role":"user","parts":[)",
+                     room_for(c));
   bool first_call = true;
   for (const auto& p : c.parts)
     out.add([&](std::string& text) { append_part(text, p, first_call); });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/net/internal/json_reader.hpp>
+#include <troupe/net/internal/plain_bytes.hpp>
 #include <troupe/net/internal/utf8.hpp>
 
 #include <charconv>
@@ -109,7 +110,10 @@ bool json_reader::string(std::string& out) {
 bool json_reader::read_string(std::string& out) {
   ++at_;
   auto begin = at_;
-  while (at_ < text_.size()) {
+  for (;;) {
+    at_ += plain_bytes(text_, at_);
+    if (at_ == text_.size())
+      return fail();
     auto c = static_cast<unsigned char>(text_[at_]);
     if (c != '"' && c != '\\' && c < 0x80) {
       ++at_;
@@ -133,7 +137,6 @@ bool json_reader::read_string(std::string& out) {
     }
     begin = at_;
   }
-  return fail();
 }
 
 // After the backslash.
@@ -193,7 +196,7 @@ std::optional<std::uint64_t> json_reader::whole_number() {
 bool json_reader::skip_string() {
   if (at_ == text_.size() || text_[at_] != '"')
     return fail();
-  for (auto i = at_ + 1; i < text_.size(); ++i) {
+  for (auto i = at_ + 1; (i += plain_bytes(text_, i)) < text_.size(); ++i) {
     if (text_[i] == '"') {
       at_ = i + 1;
       return true;

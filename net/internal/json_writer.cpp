@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/net/internal/json_writer.hpp>
+#include <troupe/net/internal/plain_bytes.hpp>
 #include <troupe/net/internal/utf8.hpp>
 
 #include <array>
@@ -9,14 +10,6 @@
 namespace troupe::net {
 
 namespace {
-
-// Bytes that stand for themselves.
-constexpr auto plain = [] {
-  std::array<bool, 256> table{};
-  for (std::size_t i = 0x20; i < 0x80; ++i)
-    table[i] = i != '"' && i != '\\' && i != 0x7f;
-  return table;
-}();
 
 void append_escape(std::string& out, unsigned char c) {
   constexpr std::string_view digits = "0123456789abcdef";
@@ -46,12 +39,11 @@ void append_escape(std::string& out, unsigned char c) {
 void append_json_text(std::string& out, std::string_view text) {
   std::size_t begin = 0;
   std::size_t i = 0;
-  while (i < text.size()) {
+  for (;;) {
+    i += plain_bytes(text, i);
+    if (i == text.size())
+      break;
     auto c = static_cast<unsigned char>(text[i]);
-    if (plain[c]) {
-      ++i;
-      continue;
-    }
     auto length = c < 0x80 ? 0 : utf8_length(text, i);
     if (length > 0) {
       i += length;

@@ -103,6 +103,7 @@ struct assistant {
 
 void append_assistant(std::string& out, const content& c, bool with_reasoning) {
   assistant said;
+  said.calls.reserve(room_for(c));
   for (const auto& p : c.parts) {
     if (const auto* text = std::get_if<text_part>(&p.value)) {
       said.add_text(p, *text);
@@ -236,6 +237,7 @@ std::string openai_call_id(const part& p, const call_id& ours) {
 
 std::string encode_openai_content(const content& c, bool with_reasoning) {
   std::string out;
+  out.reserve(room_for(c));
   for (const auto& p : c.parts)
     if (const auto* answer = std::get_if<tool_result_part>(&p.value))
       append_result(out, p, *answer);

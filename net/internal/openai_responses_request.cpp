@@ -193,6 +193,7 @@ std::string encode_settings(const model_request& request, const openai_responses
 
 std::string encode_openai_responses_content(const content& c) {
   std::string out;
+  out.reserve(room_for(c));
   for (const auto& p : c.parts)
     if (const auto* answer = std::get_if<tool_result_part>(&p.value))
       append_result(out, *answer, blob_view(p.blob, protocol));

@@ -2,6 +2,7 @@
 #include <troupe/net/internal/json_reader.hpp>
 #include <troupe/net/internal/part_blob.hpp>
 #include <troupe/net/internal/request_text.hpp>
+#include <troupe/runtime/json_text.hpp>
 
 namespace troupe::net {
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/net/internal/json_writer.hpp>
 #include <troupe/net/internal/request_text.hpp>
+#include <troupe/runtime/compaction.hpp>
+#include <troupe/runtime/json_text.hpp>
 
 namespace troupe::net {
 
@@ -54,17 +56,17 @@ void append_extra(std::string& out, const std::string& extra) {
     out.append(out.empty() || out.back() == '{' ? "" : ",").append(extra);
 }
 
+std::size_t room_for(const content& c) noexcept {
+  constexpr std::size_t around_a_part = 128; // members, ids, quotes
+  return estimate_bytes(c) + around_a_part * (1 + c.parts.size());
+}
+
 std::string_view sendable_arguments(std::string_view arguments) {
   return is_json(arguments) ? arguments : std::string_view("{}");
 }
 
 std::string_view object_arguments(std::string_view arguments) {
   return is_json_object(arguments) ? arguments : std::string_view("{}");
-}
-
-// The library takes a NUL for the end of the text.
-bool is_json(std::string_view text) {
-  return text.find('\0') == std::string_view::npos && nlohmann::json::accept(text);
 }
 
 bool is_json_object(std::string_view text) {

@@ -71,10 +71,17 @@ void append_openai_choice(std::string& out, const model_request& request, Append
   }
 }
 
+// The bytes that a content takes in a request, about: what is written into that much room seldom has to move.
+[[nodiscard]] std::size_t room_for(const content& c) noexcept;
+
 // A message with a list of parts: `open`, what is added, "]}"; empty when nothing is.
 class message_writer {
  public:
-  explicit message_writer(std::string open) : out_(std::move(open)), empty_(out_.size()) {}
+  // `room`: bytes that it will have, about.
+  explicit message_writer(std::string_view open, std::size_t room) : empty_(open.size()) {
+    out_.reserve(room);
+    out_ = open;
+  }
 
   template <class Append>
   void add(Append&& append) {
@@ -101,8 +108,6 @@ class message_writer {
 [[nodiscard]] std::string_view sendable_arguments(std::string_view arguments);
 // The same for protocols whose arguments are an object.
 [[nodiscard]] std::string_view object_arguments(std::string_view arguments);
-// `text` is sound JSON, to the last byte.
-[[nodiscard]] bool is_json(std::string_view text);
 // `text` is a JSON object.
 [[nodiscard]] bool is_json_object(std::string_view text);
 
