@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/actors/caf.hpp>
+#include <troupe/actors/internal/scheduler.hpp>
 
 #include <algorithm>
 #include <thread>
@@ -9,7 +10,10 @@ namespace troupe::actors {
 system_config::system_config(const scheduler_options& options) {
   auto threads =
       options.threads != 0 ? options.threads : std::max<std::size_t>(1, std::thread::hardware_concurrency());
-  set("scheduler.policy", options.testing ? caf::atom("testing") : caf::atom("sharing"));
+  if (options.testing)
+    set("scheduler.policy", caf::atom("testing"));
+  else
+    load<scheduler>();
   set("scheduler.max-throughput", std::size_t{50});
   set("scheduler.max-threads", threads);
 }
