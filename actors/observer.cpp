@@ -3,6 +3,7 @@
 #include <troupe/runtime/activity_tree.hpp>
 #include <troupe/runtime/event_ring.hpp>
 
+#include <map>
 #include <unordered_map>
 #include <utility>
 
@@ -38,17 +39,16 @@ class observer final : public observer_handle::base {
             send(caf::actor_cast<supervisor_handle>(from), activity_taken{});
         },
         [this](const partial_message& message) {
-          for (const auto& [id, watcher] : watchers_)
-            if (watcher.session.empty() || watcher.session == message.session)
-              call_guarded(watcher.sink, *message.piece);
+          show(message.session, *message.piece);
+          show({}, *message.piece);
           if (auto from = current_sender())
             send(caf::actor_cast<agent_handle>(from), partial_taken{});
         },
         [this](const watch_partials& watch) {
           if (watch.sink)
-            watchers_[watch.watcher] = watch;
+            begin_watch(watch);
           else
-            watchers_.erase(watch.watcher);
+            end_watch(watch.watcher);
         },
         [this](const query_changes& asked) {
           call_guarded(asked.done, std::make_shared<const activity_changes>(tree_.changes(asked.query)));
@@ -73,6 +73,30 @@ class observer final : public observer_handle::base {
   }
 
  private:
+  void begin_watch(const watch_partials& watch) {
+    end_watch(watch.watcher);
+    watched_[watch.watcher] = watch.session;
+    watchers_[watch.session][watch.watcher] = watch.sink;
+  }
+
+  void end_watch(std::uint64_t watcher) {
+    auto known = watched_.find(watcher);
+    if (known == watched_.end())
+      return;
+    auto of_session = watchers_.find(known->second);
+    of_session->second.erase(watcher);
+    if (of_session->second.empty())
+      watchers_.erase(of_session);
+    watched_.erase(known);
+  }
+
+  // To those who watch the session; an empty one stands for all sessions.
+  void show(const session_id& session, const partial& piece) {
+    if (auto of_session = watchers_.find(session); of_session != watchers_.end())
+      for (const auto& [watcher, sink] : of_session->second)
+        call_guarded(sink, piece);
+  }
+
   void take(activity_delta& delta) {
     if (!delta.events.empty() || delta.events_dropped > 0)
       keep_events(delta);
@@ -96,7 +120,9 @@ class observer final : public observer_handle::base {
   std::shared_ptr<observer_link> link_;
   steady_time followed_until_{};
   std::uint64_t events_dropped_ = 0;
-  std::unordered_map<std::uint64_t, watch_partials> watchers_; // as many as programs that follow
+  std::unordered_map<std::uint64_t, session_id> watched_; // by watcher
+  std::unordered_map<session_id, std::map<std::uint64_t, partial_sink>>
+      watchers_; // as many as programs follow
 };
 
 } // namespace
