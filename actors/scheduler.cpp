@@ -6,23 +6,40 @@
 
 namespace troupe::actors {
 
+// Both require the lock. Whoever sleeps is to be notified when they are true.
+bool job_queue::calls_for_work() {
+  if (sleeping_ == 0 || jobs_.size() <= std::min(running_, max_left_waiting))
+    return false;
+  --sleeping_;
+  ++running_;
+  ++to_work_;
+  return true;
+}
+
+bool job_queue::calls_for_watch() {
+  if (sleeping_ == 0 || jobs_.empty() || watched_)
+    return false;
+  watched_ = watch_called_ = true;
+  return true;
+}
+
 void job_queue::add(caf::resumable* job) {
   {
     std::lock_guard lock{mutex_};
     jobs_.push_back(job);
-    if (sleeping_ == 0)
+    busy_ = true;
+    if (!calls_for_work() && !calls_for_watch())
       return;
-    if (jobs_.size() > std::min(running_, max_left_waiting)) {
-      --sleeping_;
-      ++running_;
-      ++to_work_;
-    } else if (!watched_) {
-      watched_ = watch_called_ = true;
-    } else {
-      return;
-    }
   }
   called_.notify_one();
+}
+
+void job_queue::add_from_outside(caf::resumable* job) {
+  std::lock_guard lock{mutex_};
+  jobs_.push_back(job);
+  busy_ = true;
+  if (calls_for_work() || calls_for_watch())
+    called_.notify_one();
 }
 
 caf::resumable* job_queue::take(bool first) {
@@ -34,9 +51,7 @@ caf::resumable* job_queue::take(bool first) {
   auto* job = jobs_.front();
   jobs_.pop_front();
   // Who has watched may have come here; what still waits is not left to those who run.
-  const bool calls = !jobs_.empty() && sleeping_ > 0 && !watched_;
-  if (calls)
-    watched_ = watch_called_ = true;
+  const bool calls = calls_for_watch();
   lock.unlock();
   if (calls)
     called_.notify_one();
@@ -50,6 +65,13 @@ caf::resumable* job_queue::try_take() {
   auto* job = jobs_.front();
   jobs_.pop_front();
   return job;
+}
+
+void job_queue::leave() {
+  std::lock_guard lock{mutex_};
+  --running_;
+  if (calls_for_work() || calls_for_watch())
+    called_.notify_one();
 }
 
 // Ends when the thread counts as running again.
@@ -78,8 +100,8 @@ void job_queue::sleep(std::unique_lock<std::mutex>& lock) {
       watched_ = false;
       return;
     }
-    if (running_ == 0)
-      watches = watched_ = false;
+    if (!std::exchange(busy_, false))
+      watches = watched_ = false; // the next job calls for one
   }
 }
 
@@ -128,11 +150,7 @@ void sparing_clock::schedule_message(time_point at, caf::group target, caf::stro
 }
 
 void sparing_clock::cancel_all() {
-  {
-    std::lock_guard lock{mutex_};
-    waiting_.clear();
-  }
-  real_.cancel_all();
+  real_.cancel_all(); // an actor that sets one at this moment stays known
 }
 
 void sparing_clock::note(const caf::abstract_actor& self) {

@@ -3,7 +3,7 @@
 // CAF's sharing policy wakes a thread for each job, also where the thread that brought the job takes it a moment later:
 // then two threads wake and sleep in turns for every message, which costs more than most handlers. Here a sleeping thread
 // is woken for a job only when more jobs wait than running threads will take at once. A handler that takes long holds up
-// nobody: while a thread runs, one that sleeps looks at the queue every `look_again`. When all sleep, nothing runs.
+// nobody: while jobs wait, one thread of those that sleep looks at the queue again after `look_again`.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -30,14 +30,20 @@ class job_queue {
   static constexpr std::size_t max_left_waiting = 2; // jobs that wake nobody, while as many threads run
   static constexpr std::chrono::microseconds look_again{500};
 
-  // Holds each actor at most once.
+  // Holds each actor at most once. Once a job of `add_from_outside` can be taken, that call touches the queue no more: its
+  // thread may outlive the queue.
   void add(caf::resumable* job);
+  void add_from_outside(caf::resumable* job);
   // The next job of the calling thread, which counts as running from its first call on.
   [[nodiscard]] caf::resumable* take(bool first);
   // The next job, or null; counts nobody.
   [[nodiscard]] caf::resumable* try_take();
+  // A running thread ends.
+  void leave();
 
  private:
+  [[nodiscard]] bool calls_for_work();
+  [[nodiscard]] bool calls_for_watch();
   void sleep(std::unique_lock<std::mutex>& lock);
 
   std::mutex mutex_;
@@ -48,6 +54,7 @@ class job_queue {
   std::size_t to_work_ = 0;   // called, and counted as running
   bool watched_ = false;      // one of those that sleep looks at the queue, or is called to
   bool watch_called_ = false; // it has not heard of it yet
+  bool busy_ = false;         // a job has come since it looked last
 };
 
 // Of coordinator and worker of CAF.
@@ -64,7 +71,7 @@ class queue_policy : public caf::policy::unprofiled {
 
   template <class Coordinator>
   void central_enqueue(Coordinator* self, caf::resumable* job) {
-    d(self).queue.add(job);
+    d(self).queue.add_from_outside(job);
   }
   template <class Worker>
   void external_enqueue(Worker* self, caf::resumable* job) {
@@ -81,6 +88,10 @@ class queue_policy : public caf::policy::unprofiled {
   template <class Worker>
   caf::resumable* dequeue(Worker* self) {
     return d(self->parent()).queue.take(!std::exchange(d(self).runs, true));
+  }
+  template <class Worker>
+  void before_shutdown(Worker* self) {
+    d(self->parent()).queue.leave();
   }
   template <class Worker, class F>
   void foreach_resumable(Worker*, F) {}
