@@ -132,10 +132,9 @@ question_watch::question_watch(runtime& rt, session_id session, bool before)
     : rt_(rt), session_(std::move(session)), again_(before) {}
 
 std::vector<open_question> question_watch::fresh() {
-  auto snapshot = rt_.engine().snapshot(session_);
-  const auto count = snapshot && !snapshot->sessions.empty()
-                         ? snapshot->sessions.front().row.totals.count(event_kind::question)
-                         : asked_;
+  const auto snapshot = rt_.engine().snapshot(session_);
+  const auto* row = snapshot && !snapshot->sessions.empty() ? &snapshot->sessions.front().row : nullptr;
+  const auto count = row != nullptr ? row->totals.count(event_kind::question) : asked_;
   if (count == asked_ && !again_)
     return {};
   asked_ = count;
@@ -144,6 +143,10 @@ std::vector<open_question> question_watch::fresh() {
   if (!open)
     return {};
   std::erase_if(*open, [this](const open_question& q) { return !given_.insert(q.body.question).second; });
+  // The observer hears of a question before the log has it.
+  if (row != nullptr)
+    again_ = std::any_of(row->questions.begin(), row->questions.end(),
+                         [this](const open_question_row& q) { return !given_.contains(q.question); });
   return std::move(*open);
 }
 

@@ -164,10 +164,12 @@ TEST_CASE("chat: messages, a question, tasks, and leaving; the session can be ta
   CHECK(t.shows("session talk"));
   t.type("hi");
   CHECK_MESSAGE(t.shows("Hello."), t.seen());
+  CHECK(t.shows("> ")); // what is typed before the end of a run is a hint for it
   t.type("ask me");
   CHECK(t.shows("Which one?"));
   t.type("/answer the red one");
   CHECK_MESSAGE(t.shows("It is the red one."), t.seen());
+  CHECK(t.shows("> "));
   t.type("dig");
   CHECK_MESSAGE(t.shows("gold"), t.seen());
   t.type("/tasks");
