@@ -46,22 +46,18 @@ agent::behavior_type agent::make_behavior() {
           take_deferred();
       },
       [this](const model_reply& reply) { take_reply(reply); },
-      [this](const model_piece& piece) { take_piece(piece); },
       [this](const permit_granted& granted) {
         if (granted.call == call_number_ && request_)
           start_call(granted.place);
       },
       [this](const tools_opened& opened) { take_tools(opened); },
-      [this](const partial_taken&) {
-        partial_in_flight_ = false;
-        send_partial();
-      },
   };
 }
 
 void agent::on_exit() {
   settle({});
   call_.reset();
+  close_stream();
   request_.reset();
   binding_.reset(); // its provider may keep sinks that hold this agent
   stop_tools();
@@ -101,7 +97,7 @@ void agent::drain_inbox() {
     const auto in = std::move(inbox_[taken_++]);
     advance(in);
   }
-  inbox_.clear();
+  inbox_ = {}; // waiting agents keep no room for it
   taken_ = 0;
 }
 
@@ -163,6 +159,7 @@ void agent::advance_without_profile(const agent_input& in) {
 void agent::end() {
   ++call_number_;
   call_.reset();
+  close_stream();
   request_.reset();
   stop_tools();
   budget_.reset();
@@ -174,6 +171,7 @@ void agent::carry_out(command::cancel_model&) {
   ++call_number_;
   opens_ = false;
   call_.reset();
+  close_stream();
   request_.reset();
   settle({});
 }

@@ -1,23 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/actors/internal/agent_actor.hpp>
 
+#include <atomic>
 #include <random>
 
 namespace troupe::actors {
 namespace {
 
-constexpr std::size_t max_pending_partial =
-    64 * 1024; // bytes that wait for the observer; older ones are dropped
 constexpr std::uint64_t default_reservation =
     4096; // tokens a model call reserves when it has no output limit
 constexpr std::uint32_t default_output_tokens = 1024; // expected of a call that has no output limit
 
-// Brings what a call gives to its agent's mailbox, and holds the call's place.
+// Where the pieces of a call go.
+struct shown_to {
+  std::shared_ptr<piece_stream> stream; // null: nowhere
+  observer_handle observer;
+  std::shared_ptr<const std::atomic<int>> watchers;
+};
+
+// Brings the end of a call to its agent's mailbox and its pieces to the observer, and holds the call's place.
 class mailbox_sink final : public model_sink {
  public:
   mailbox_sink(agent_handle agent, std::uint64_t call, permit_ptr place, const model_price& price,
-               steady_time::duration queued)
-      : agent_(std::move(agent)), call_(call), place_(std::move(place)), price_(price) {
+               steady_time::duration queued, shown_to shown)
+      : agent_(std::move(agent)), call_(call), place_(std::move(place)), price_(price),
+        shown_(std::move(shown)) {
     if (queued > queued.zero())
       timing_.queued = timing_us(queued);
   }
@@ -25,7 +32,9 @@ class mailbox_sink final : public model_sink {
   void on_chunk(model_chunk chunk) override {
     if (timing_.first == 0)
       timing_.first = since_start();
-    caf::anon_send(agent_, model_piece{call_, std::move(chunk)});
+    if (shown_.stream != nullptr && shown_.watchers->load(std::memory_order_relaxed) > 0 &&
+        shown_.stream->add(std::move(chunk)))
+      caf::anon_send(shown_.observer, pieces_ready{shown_.stream});
   }
   void on_done(model_response response) override {
     timing_.took = since_start();
@@ -58,6 +67,7 @@ class mailbox_sink final : public model_sink {
   std::uint64_t call_;
   permit_ptr place_;
   model_price price_;
+  shown_to shown_;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   event_timing timing_;
 };
@@ -223,12 +233,20 @@ void agent::note_waiting(std::string what) {
 void agent::start_call(permit_ptr place) {
   if (waits_)
     note_waiting({});
-  partial_ = {};
-  partial_offset_[0] = partial_offset_[1] = 0;
+  close_stream();
+  if (request_->stream)
+    stream_ = std::make_shared<piece_stream>(context_->session, origin_->agent,
+                                             origin_->agent.str() + "/m" + std::to_string(state_.turns));
   place->begin();
-  auto sink = std::make_shared<mailbox_sink>(agent_handle{this}, call_number_, std::move(place),
-                                             binding_->price, actor_time(this) - acquire_began_);
+  auto sink = std::make_shared<mailbox_sink>(
+      agent_handle{this}, call_number_, std::move(place), binding_->price, actor_time(this) - acquire_began_,
+      shown_to{stream_, stream_ ? context_->observer : observer_handle{}, context_->watchers});
   call_ = binding_->provider->start(request_, std::move(sink));
+}
+
+void agent::close_stream() {
+  if (auto given_up = std::exchange(stream_, nullptr))
+    given_up->close();
 }
 
 void agent::take_reply(const model_reply& reply) {
@@ -240,7 +258,7 @@ void agent::take_reply(const model_reply& reply) {
   auto& response = std::get<model_response>(*reply.answer);
   settle(response.usage);
   request_.reset();
-  flush_partial();
+  stream_.reset(); // what is on its way is still shown
   ++call_number_;
   if (compacting_ > 0) {
     end_compaction(text_of(response), response.usage);
@@ -252,6 +270,7 @@ void agent::take_reply(const model_reply& reply) {
 }
 
 void agent::take_failure(const model_error& failed) {
+  close_stream();
   std::minstd_rand random{static_cast<std::uint32_t>(state_.number * 2654435761U + attempt_ * 40503U +
                                                      static_cast<std::uint32_t>(call_number_))};
   const double uniform = std::uniform_real_distribution<double>{}(random);
@@ -284,38 +303,6 @@ void agent::take_failure(const model_error& failed) {
                                  false}});
   acquire(*delay);
   drain_inbox();
-}
-
-void agent::take_piece(const model_piece& piece) {
-  if (piece.call != call_number_ || context_->watchers->load(std::memory_order_relaxed) == 0)
-    return;
-  if (partial_.thought != piece.chunk.thought)
-    flush_partial();
-  partial_.thought = piece.chunk.thought;
-  partial_.text += piece.chunk.text;
-  if (partial_.text.size() > max_pending_partial) {
-    partial_offset_[partial_.thought] += partial_.text.size();
-    partial_.text.clear();
-  }
-  send_partial();
-}
-
-void agent::send_partial() {
-  if (!partial_in_flight_)
-    flush_partial();
-}
-
-void agent::flush_partial() {
-  if (partial_.text.empty())
-    return;
-  auto piece = std::make_shared<partial>(std::move(partial_));
-  partial_ = {};
-  piece->agent = origin_->agent;
-  piece->message_id = origin_->agent.str() + "/m" + std::to_string(state_.turns);
-  piece->offset = partial_offset_[piece->thought];
-  partial_offset_[piece->thought] += piece->text.size();
-  partial_in_flight_ = true;
-  send(context_->observer, partial_message{context_->session, std::move(piece)});
 }
 
 } // namespace troupe::actors

@@ -27,6 +27,8 @@
 
 namespace troupe::actors {
 
+class piece_stream;
+
 // A place among the calls of a model that may be under way. What became of the call frees it, and so does destroying it:
 // then the call was given up. Thread-safe, but for two of these at once.
 class permit {
@@ -61,15 +63,10 @@ struct model_reply {
   std::shared_ptr<std::variant<model_response, model_error>> answer;
   event_timing timing{};
 };
-struct model_piece {
-  std::uint64_t call = 0;
-  model_chunk chunk;
-};
 struct permit_granted {
   std::uint64_t call = 0;
   permit_ptr place;
 };
-struct partial_taken {};
 // The sources of an agent's tools have answered. `opening` tells late answers.
 struct tools_opened {
   std::uint64_t opening = 0;
@@ -174,9 +171,8 @@ struct activity_message {
   std::shared_ptr<activity_delta> delta;
   steady_time sent{}; // zero: the wait in the mailbox is not measured
 };
-struct partial_message {
-  session_id session;
-  std::shared_ptr<const partial> piece;
+struct pieces_ready {
+  std::shared_ptr<piece_stream> stream;
 };
 struct snapshot_request {
   std::optional<session_id> session;
@@ -223,10 +219,8 @@ struct cancel_job {
 using agent_handle = typed<void(begin_run),      // starts a run of the root
                            void(feed_input),     // anything that the turn machine takes
                            void(model_reply),    // the end of a model call
-                           void(model_piece),    // a streamed piece of it
                            void(permit_granted), // a model call may start
-                           void(tools_opened),   // which tools its sources have
-                           void(partial_taken)>; // the observer can take the next pieces
+                           void(tools_opened)>;  // which tools its sources have
 
 using supervisor_handle = typed<void(start_run),       // a run of this session
                                 void(agent_step),      // what one of its agents did
@@ -257,7 +251,7 @@ using sessions_handle =
           drained(drain)>;         // shutdown
 
 using observer_handle = typed<void(activity_message), // from a supervisor; acknowledged with activity_taken
-                              void(partial_message),  // from an agent; acknowledged with partial_taken
+                              void(pieces_ready),     // from a model call that streams
                               void(watch_partials),   // somebody follows the pieces of a session
                               void(query_changes),    // what has changed in the tree
                               void(query_events),     // the newest events
@@ -331,9 +325,7 @@ using tool_pool_handle = typed<void(run_job),       // run a tool off the schedu
 TROUPE_LOCAL_MESSAGE(feed_input)
 TROUPE_LOCAL_MESSAGE(begin_run)
 TROUPE_LOCAL_MESSAGE(model_reply)
-TROUPE_LOCAL_MESSAGE(model_piece)
 TROUPE_LOCAL_MESSAGE(permit_granted)
-TROUPE_LOCAL_MESSAGE(partial_taken)
 TROUPE_LOCAL_MESSAGE(tools_opened)
 TROUPE_LOCAL_MESSAGE(agent_step)
 TROUPE_LOCAL_MESSAGE(start_run)
@@ -359,7 +351,7 @@ TROUPE_LOCAL_MESSAGE(write_log)
 TROUPE_LOCAL_MESSAGE(close_session)
 TROUPE_LOCAL_MESSAGE(commit_writes)
 TROUPE_LOCAL_MESSAGE(activity_message)
-TROUPE_LOCAL_MESSAGE(partial_message)
+TROUPE_LOCAL_MESSAGE(pieces_ready)
 TROUPE_LOCAL_MESSAGE(snapshot_request)
 TROUPE_LOCAL_MESSAGE(snapshot_reply)
 TROUPE_LOCAL_MESSAGE(watch_partials)

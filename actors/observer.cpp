@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/actors/observer.hpp>
+#include <troupe/actors/piece_stream.hpp>
 #include <troupe/runtime/activity_tree.hpp>
 #include <troupe/runtime/event_ring.hpp>
 
@@ -38,11 +39,11 @@ class observer final : public observer_handle::base {
           if (auto from = current_sender())
             send(caf::actor_cast<supervisor_handle>(from), activity_taken{});
         },
-        [this](const partial_message& message) {
-          show(message.session, *message.piece);
-          show({}, *message.piece);
-          if (auto from = current_sender())
-            send(caf::actor_cast<agent_handle>(from), partial_taken{});
+        [this](const pieces_ready& ready) {
+          for (const auto& piece : ready.stream->take()) {
+            show(ready.stream->session(), piece);
+            show({}, piece);
+          }
         },
         [this](const watch_partials& watch) {
           if (watch.sink)

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <troupe/actors/agent.hpp>
+#include <troupe/actors/piece_stream.hpp>
 #include <troupe/runtime/internal/hook_runner.hpp>
 #include <troupe/runtime/internal/turn_calls.hpp>
 
@@ -90,11 +91,8 @@ class agent final : public agent_handle::base {
   void take_reply(const model_reply& reply);
   void take_failure(const model_error& failed);
 
-  // -- streamed pieces --------------------------------------------------------------------------------------------------
-
-  void take_piece(const model_piece& piece);
-  void send_partial();
-  void flush_partial();
+  // Of a call that gave no answer: nothing more of it is shown.
+  void close_stream();
 
   // -- tools ------------------------------------------------------------------------------------------------------------
 
@@ -150,6 +148,7 @@ class agent final : public agent_handle::base {
   std::shared_ptr<const model_binding> binding_;
   std::shared_ptr<model_request> request_; // of the call that is under way or waits
   std::unique_ptr<model_call> call_;
+  std::shared_ptr<piece_stream> stream_; // its pieces; null: nobody watches
   std::uint64_t call_number_ = 0;
   std::uint32_t attempt_ = 0;
   steady_time call_began_{};
@@ -158,10 +157,6 @@ class agent final : public agent_handle::base {
   std::vector<std::string> fallbacks_; // of the model that the call began with
   std::vector<std::string> tried_;     // of those
   std::uint64_t reserved_ = 0;
-
-  partial partial_; // pieces that wait for the observer
-  bool partial_in_flight_ = false;
-  std::uint64_t partial_offset_[2] = {0, 0}; // text, thought
 
   std::uint32_t compacting_ = 0; // contents that the call under way sums up; 0: it is a turn
 
