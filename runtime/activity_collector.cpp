@@ -236,7 +236,11 @@ void activity_collector::note_queued(std::uint32_t runs) {
 std::shared_ptr<activity_delta> activity_collector::take() {
   auto delta = std::exchange(pending_, std::make_shared<activity_delta>());
   pending_->session = session_;
-  index_.clear();
+  // Clearing takes as long as the index once was large, and most deltas are of few agents.
+  if (index_.bucket_count() > 4 * (index_.size() + 16))
+    index_ = {};
+  else
+    index_.clear();
   changed_ = false;
   return delta;
 }

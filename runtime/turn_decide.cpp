@@ -23,7 +23,7 @@ void decider::on(const input::start& in) {
   if (state_.phase != agent_phase::idle)
     return;
   run_turns_ = 0;
-  out_.events.reserve(2 + in.shared.size()); // batches are kept: no room that stays empty
+  out_.events.reserve(2); // batches are kept: no room that stays empty
   emit(agent_started_body{profile_.name, in.kind, profile_.model, in.parent, in.background});
   for (const auto& [key, value] : in.shared)
     if (auto known = state_.keys.find(key); known == state_.keys.end() || known->second != value)

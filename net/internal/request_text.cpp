@@ -57,8 +57,16 @@ void append_extra(std::string& out, const std::string& extra) {
 }
 
 std::size_t room_for(const content& c) noexcept {
-  constexpr std::size_t around_a_part = 128; // members, ids, quotes
-  return estimate_bytes(c) + around_a_part * (1 + c.parts.size());
+  // What stands around the words of a part; what is written is kept, so there is little to spare.
+  constexpr std::size_t around_text = 48;
+  constexpr std::size_t around_call = 160;
+  constexpr std::size_t around_result = 96;
+  std::size_t room = estimate_bytes(c);
+  for (const auto& p : c.parts)
+    room += std::holds_alternative<tool_call_part>(p.value)     ? around_call
+            : std::holds_alternative<tool_result_part>(p.value) ? around_result
+                                                                : around_text;
+  return room;
 }
 
 std::string_view sendable_arguments(std::string_view arguments) {
