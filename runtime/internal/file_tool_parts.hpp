@@ -18,12 +18,12 @@ using workspace_ptr = std::shared_ptr<const workspace>;
 inline constexpr std::chrono::milliseconds file_timeout = std::chrono::seconds{30};
 inline constexpr std::chrono::milliseconds walk_timeout = std::chrono::seconds{120};
 
-[[nodiscard]] tool_ptr make_read_file(workspace_ptr root);
-[[nodiscard]] tool_ptr make_write_file(workspace_ptr root);
-[[nodiscard]] tool_ptr make_edit_file(workspace_ptr root);
-[[nodiscard]] tool_ptr make_list_directory(workspace_ptr root);
-[[nodiscard]] tool_ptr make_glob(workspace_ptr root);
-[[nodiscard]] tool_ptr make_grep_search(workspace_ptr root);
+[[nodiscard]] tool_ptr make_read_file(const workspace_ptr& root);
+[[nodiscard]] tool_ptr make_write_file(const workspace_ptr& root);
+[[nodiscard]] tool_ptr make_edit_file(const workspace_ptr& root);
+[[nodiscard]] tool_ptr make_list_directory(const workspace_ptr& root);
+[[nodiscard]] tool_ptr make_glob(const workspace_ptr& root);
+[[nodiscard]] tool_ptr make_grep_search(const workspace_ptr& root);
 
 [[nodiscard]] tool_result failed(const error& e);
 

@@ -151,7 +151,7 @@ tool_annotations changing() {
 
 } // namespace
 
-tool_ptr make_read_file(workspace_ptr root) {
+tool_ptr make_read_file(const workspace_ptr& root) {
   tool_annotations a;
   a.read_only = a.idempotent = true;
   a.timeout = file_timeout;
@@ -160,14 +160,14 @@ tool_ptr make_read_file(workspace_ptr root) {
       [root](const read_args& args, tool_context& context) { return run_read(*root, args, context); });
 }
 
-tool_ptr make_write_file(workspace_ptr root) {
+tool_ptr make_write_file(const workspace_ptr& root) {
   return tool(
       "write_file",
       "Writes a whole file of the workspace. Fails when the file has changed since you read it.", changing(),
       [root](const write_args& args, tool_context& context) { return run_write(*root, args, context); });
 }
 
-tool_ptr make_edit_file(workspace_ptr root) {
+tool_ptr make_edit_file(const workspace_ptr& root) {
   return tool("edit_file",
               "Replaces text in a file of the workspace that you have read. Fails when it has changed since.",
               changing(), [root](const edit_args& args, tool_context& context) {

@@ -255,7 +255,7 @@ bool path_glob(std::string_view pattern, std::string_view path) noexcept {
   return match_from(pattern, path, steps);
 }
 
-tool_ptr make_list_directory(workspace_ptr root) {
+tool_ptr make_list_directory(const workspace_ptr& root) {
   return tool(
       "list_directory",
       "Lists the files and folders in a folder of the workspace, hidden ones too. Result: JSON with entries "
@@ -264,7 +264,7 @@ tool_ptr make_list_directory(workspace_ptr root) {
       [root](const list_args& args, tool_context& context) { return run_list(*root, args, context); });
 }
 
-tool_ptr make_glob(workspace_ptr root) {
+tool_ptr make_glob(const workspace_ptr& root) {
   return tool("glob",
               "Finds files of the workspace by a glob on their paths. Result: JSON with entries (path, "
               "bytes, lines), the total (files, bytes, lines) and the longest file, both of all that fit.",
@@ -273,7 +273,7 @@ tool_ptr make_glob(workspace_ptr root) {
               });
 }
 
-tool_ptr make_grep_search(workspace_ptr root) {
+tool_ptr make_grep_search(const workspace_ptr& root) {
   return tool("grep_search",
               "Searches the lines of text files in the workspace. Result: JSON with total, files (path, "
               "count) and the "

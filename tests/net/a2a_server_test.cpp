@@ -22,7 +22,8 @@ struct a2a_server {
     return o;
   }
 
-  static json message(const std::string& text, const std::string& id = "m1", json more = json::object()) {
+  static json message(const std::string& text, const std::string& id = "m1",
+                      const json& more = json::object()) {
     json m = {{"messageId", id}, {"role", "ROLE_USER"}, {"parts", {{{"text", text}}}}};
     m.update(more);
     return m;
