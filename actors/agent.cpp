@@ -228,4 +228,8 @@ agent_handle spawn_agent(supervisor_handle::base* supervisor, agent_start start)
   return supervisor->spawn<agent, caf::monitored>(std::move(start));
 }
 
+void expect_run(const agent_handle& root, const agent_profile& profile) {
+  static_cast<agent*>(caf::actor_cast<caf::abstract_actor*>(root))->expect(profile);
+}
+
 } // namespace troupe::actors

@@ -36,12 +36,16 @@ struct agent_start {
   std::shared_ptr<const input::start> begin; // a child's one run; null for the root
   std::shared_ptr<run_budget> budget;
   bool answerable = false;
-  std::uint32_t hops = 0;                // as in run_request
+  bool has_hooks = true;  // of a root without profile: whether its next run has; true where that is not known
+  std::uint32_t hops = 0; // as in run_request
   std::shared_ptr<agent_state> restored; // folded from the log; null for a new agent
   bool resume = false;                   // take up what was under way
 };
 
 // Spawns the agent monitored by `supervisor`.
 agent_handle spawn_agent(supervisor_handle::base* supervisor, agent_start start);
+
+// Before a root agent is told to begin a run with this profile. `root` comes from spawn_agent.
+void expect_run(const agent_handle& root, const agent_profile& profile);
 
 } // namespace troupe::actors

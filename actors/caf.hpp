@@ -10,6 +10,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/runtime/ports/thread_lender.hpp>
+
 #include <caf/all.hpp>
 
 #include <chrono>
@@ -91,13 +93,19 @@ class outside_thread {
 };
 
 struct scheduler_options {
-  std::size_t threads = 0; // 0: one a core
-  bool testing = false;    // CAF's deterministic coordinator with virtual time
+  std::size_t threads = 0;         // 0: one a core
+  bool testing = false;            // CAF's deterministic coordinator with virtual time
+  thread_lender* lender = nullptr; // outlives the system; null: none
 };
 
 class system_config : public caf::actor_system_config {
  public:
   explicit system_config(const scheduler_options& options);
+
+  [[nodiscard]] thread_lender* lender() const noexcept { return lender_; }
+
+ private:
+  thread_lender* lender_;
 };
 
 // Sets the handlers that every actor here has: an unexpected message is dropped, an exception ends the actor with an

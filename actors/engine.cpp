@@ -50,8 +50,8 @@ class engine_impl final : public actor_engine {
   explicit engine_impl(const engine_options& options)
       : store_(options.store ? options.store : make_memory_store()), tool_options_{options.tool_threads,
                                                                                    options.max_stuck_workers},
-        tool_threads_(make_tool_threads(tool_options_)), config_(scheduler_options{options.threads}),
-        system_(config_) {
+        tool_threads_(make_tool_threads(tool_options_)),
+        config_(scheduler_options{options.threads, false, options.lender}), system_(config_) {
     const outside_thread visit;
     auto environment = std::make_shared<supervisor_environment>();
     environment->store = store_;

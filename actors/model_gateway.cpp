@@ -158,6 +158,7 @@ class gateway final : public gateway_handle::base {
   }
 
   const char* name() const override { return "model_gateway"; }
+  subtype_t subtype() const override { return resumable::io_actor; } // lent threads run it too
 
   behavior_type make_behavior() override {
     return {

@@ -1,161 +1,168 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/actors/caf.hpp>
 #include <troupe/actors/internal/scheduler.hpp>
 
-#include <algorithm>
+#include <caf/detail/set_thread_name.hpp>
+
 #include <utility>
 
 namespace troupe::actors {
+namespace {
 
-// Both require the lock. Whoever sleeps is to be notified when they are true.
-bool job_queue::calls_for_work() {
-  if (sleeping_ == 0 || jobs_.size() <= std::min(running_, max_left_waiting))
-    return false;
-  --sleeping_;
-  ++running_;
-  ++to_work_;
-  return true;
+// Of one of the scheduler's own threads.
+class own_unit final : public caf::execution_unit {
+ public:
+  own_unit(caf::actor_system& system, job_queue& queue) : caf::execution_unit(&system), queue_(queue) {}
+  void exec_later(caf::resumable* job) override { queue_.add(job); }
+
+ private:
+  job_queue& queue_;
+};
+
+// What every thread of the actor system does around its work.
+template <class Work>
+std::thread start_thread(caf::actor_system& system, const char* name, Work work) {
+  return std::thread{[&system, name, work] {
+    caf::logger::set_current_actor_system(&system);
+    caf::detail::set_thread_name(name);
+    system.thread_started();
+    work();
+    system.thread_terminates();
+  }};
 }
 
-bool job_queue::calls_for_watch() {
-  if (sleeping_ == 0 || jobs_.empty() || watched_)
-    return false;
-  watched_ = watch_called_ = true;
-  return true;
+// Has an actor handle its next messages. True: it has more, and is to come again.
+bool resume(caf::resumable* job, caf::execution_unit& unit, std::size_t max_throughput) {
+  if (job->resume(&unit, max_throughput) == caf::resumable::resume_later)
+    return true;
+  caf::intrusive_ptr_release(job);
+  return false;
 }
 
-void job_queue::add(caf::resumable* job) {
-  {
-    std::lock_guard lock{mutex_};
-    jobs_.push_back(job);
-    busy_ = true;
-    if (!calls_for_work() && !calls_for_watch())
-      return;
-  }
-  called_.notify_one();
+} // namespace
+
+void sparing_clock::start(caf::actor_system& system) {
+  messages_.start();
+  thread_ = start_thread(system, "caf.clock", [this] { run_dispatch_loop(); });
 }
 
-void job_queue::add_from_outside(caf::resumable* job) {
-  std::lock_guard lock{mutex_};
-  jobs_.push_back(job);
-  busy_ = true;
-  if (calls_for_work() || calls_for_watch())
-    called_.notify_one();
-}
-
-caf::resumable* job_queue::take(bool first) {
-  std::unique_lock lock{mutex_};
-  if (first)
-    ++running_;
-  while (jobs_.empty())
-    sleep(lock);
-  auto* job = jobs_.front();
-  jobs_.pop_front();
-  // Who has watched may have come here; what still waits is not left to those who run.
-  const bool calls = calls_for_watch();
-  lock.unlock();
-  if (calls)
-    called_.notify_one();
-  return job;
-}
-
-caf::resumable* job_queue::try_take() {
-  std::lock_guard lock{mutex_};
-  if (jobs_.empty())
-    return nullptr;
-  auto* job = jobs_.front();
-  jobs_.pop_front();
-  return job;
-}
-
-void job_queue::leave() {
-  std::lock_guard lock{mutex_};
-  --running_;
-  if (calls_for_work() || calls_for_watch())
-    called_.notify_one();
-}
-
-// Ends when the thread counts as running again.
-void job_queue::sleep(std::unique_lock<std::mutex>& lock) {
-  --running_;
-  ++sleeping_;
-  bool watches = running_ > 0 && !std::exchange(watched_, true);
-  for (;;) {
-    if (to_work_ > 0) {
-      --to_work_;
-      if (watches)
-        watched_ = false;
-      return;
-    }
-    if (std::exchange(watch_called_, false))
-      watches = true;
-    if (!watches) {
-      called_.wait(lock);
-      continue;
-    }
-    if (called_.wait_for(lock, look_again) == std::cv_status::no_timeout || to_work_ > 0)
-      continue;
-    if (!jobs_.empty()) {
-      --sleeping_;
-      ++running_;
-      watched_ = false;
-      return;
-    }
-    if (!std::exchange(busy_, false))
-      watches = watched_ = false; // the next job calls for one
-  }
+void sparing_clock::stop() {
+  messages_.stop();
+  cancel_dispatch_loop();
+  thread_.join();
 }
 
 void sparing_clock::set_ordinary_timeout(time_point at, caf::abstract_actor* self, caf::atom_value type,
                                          std::uint64_t id) {
   note(*self);
-  real_.set_ordinary_timeout(at, self, type, id);
+  thread_safe_actor_clock::set_ordinary_timeout(at, self, type, id);
 }
 
 void sparing_clock::set_request_timeout(time_point at, caf::abstract_actor* self, caf::message_id id) {
   note(*self);
-  real_.set_request_timeout(at, self, id);
+  thread_safe_actor_clock::set_request_timeout(at, self, id);
 }
 
 void sparing_clock::set_multi_timeout(time_point at, caf::abstract_actor* self, caf::atom_value type,
                                       std::uint64_t id) {
   note(*self);
-  real_.set_multi_timeout(at, self, type, id);
-}
-
-void sparing_clock::cancel_ordinary_timeout(caf::abstract_actor* self, caf::atom_value type) {
-  real_.cancel_ordinary_timeout(self, type);
-}
-
-void sparing_clock::cancel_request_timeout(caf::abstract_actor* self, caf::message_id id) {
-  real_.cancel_request_timeout(self, id);
+  thread_safe_actor_clock::set_multi_timeout(at, self, type, id);
 }
 
 void sparing_clock::cancel_timeouts(caf::abstract_actor* self) {
+  messages_.drop_for(self->id());
   {
     std::lock_guard lock{mutex_};
     if (waiting_.erase(self->id()) == 0)
       return;
   }
-  real_.cancel_timeouts(self);
+  thread_safe_actor_clock::cancel_timeouts(self);
 }
 
 void sparing_clock::schedule_message(time_point at, caf::strong_actor_ptr receiver,
                                      caf::mailbox_element_ptr content) {
-  real_.schedule_message(at, std::move(receiver), std::move(content));
-}
-
-void sparing_clock::schedule_message(time_point at, caf::group target, caf::strong_actor_ptr sender,
-                                     caf::message content) {
-  real_.schedule_message(at, std::move(target), std::move(sender), std::move(content));
+  messages_.add(at, receiver, std::move(content));
 }
 
 void sparing_clock::cancel_all() {
-  real_.cancel_all(); // an actor that sets one at this moment stays known
+  messages_.drop_all();
+  thread_safe_actor_clock::cancel_all(); // an actor that sets one at this moment stays known
 }
 
 void sparing_clock::note(const caf::abstract_actor& self) {
   std::lock_guard lock{mutex_};
   waiting_.insert(self.id());
+}
+
+void lent_worker::open(thread_lender& lender, std::size_t thread) {
+  lane_ = queue_->open_lane(lender.lent_thread_id(thread), [self = weak_from_this(), &lender, thread] {
+    if (auto alive = self.lock())
+      lender.lend(thread, std::move(alive));
+  });
+}
+
+bool lent_worker::run() noexcept {
+  const std::lock_guard lock{mutex_};
+  if (queue_ == nullptr)
+    return false;
+  const outside_thread visit;
+  auto began = job_queue::clock::now();
+  const auto until = began + max_time;
+  for (int i = 0; i < max_jobs && began < until; ++i) {
+    auto* job = queue_->take_lent(lane_);
+    if (job == nullptr)
+      return false;
+    if (resume(job, unit_, max_throughput))
+      queue_->add_lent(lane_, job);
+    const auto ended = job_queue::clock::now();
+    if (ended - began > slow)
+      queue_->pause_lane(lane_, ended + pause_after_slow);
+    began = ended;
+  }
+  return true;
+}
+
+void lent_worker::close() {
+  const std::lock_guard lock{mutex_};
+  queue_ = nullptr;
+}
+
+caf::actor_system::module* scheduler::make(caf::actor_system& system, caf::detail::type_list<>) {
+  return new scheduler(system, dynamic_cast<const system_config&>(system.config()).lender());
+}
+
+void scheduler::start() {
+  queue_.expect_threads(num_workers());
+  const auto lent = lender_ == nullptr ? 0 : lender_->lent_threads();
+  for (std::size_t i = 0; i < lent; ++i) {
+    lent_.push_back(std::make_shared<lent_worker>(system(), queue_));
+    lent_.back()->open(*lender_, i);
+  }
+  clock_.start(system());
+  for (std::size_t i = 0; i < num_workers(); ++i)
+    threads_.push_back(start_thread(system(), "troupe.agents", [this] { run(); }));
+  abstract_coordinator::start();
+}
+
+void scheduler::run() {
+  own_unit unit{system(), queue_};
+  for (auto* job = queue_.take(true); job != nullptr; job = queue_.take(false))
+    if (resume(job, unit, max_throughput()))
+      queue_.add(job);
+}
+
+// The lent threads live on; what they were to do is left to the others, which end when there is nothing left.
+void scheduler::stop() {
+  stop_actors();
+  queue_.close_lanes();
+  for (auto& worker : lent_)
+    worker->close();
+  queue_.close();
+  for (auto& thread : threads_)
+    thread.join();
+  clock_.stop();
+  while (auto* job = queue_.try_take())
+    cleanup_and_release(job);
 }
 
 } // namespace troupe::actors

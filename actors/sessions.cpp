@@ -17,6 +17,7 @@ class sessions final : public sessions_handle::base {
   }
 
   const char* name() const override { return "sessions"; }
+  subtype_t subtype() const override { return resumable::io_actor; } // lent threads run it too
 
   behavior_type make_behavior() override {
     return {

@@ -183,6 +183,7 @@ void supervisor::start_root() {
   start->kind = "root";
   start->background = run_->woken;
   start->shared = shared_state_;
+  expect_run(root.handle, *run_->request->root);
   send(root.handle, begin_run{run_->request->root, run_->origin, std::move(start), run_->budget,
                               run_->request->answerable, run_->request->hops});
 }
@@ -194,6 +195,7 @@ member& supervisor::ensure_root() {
   agent_start start;
   start.context = context_;
   start.origin = run_ ? run_->origin : idle_origin();
+  start.has_hooks = !run_ || run_->request->root->before_and_after != nullptr;
   start.restored = std::exchange(restored_root_, nullptr);
   member root;
   root.kind = "root";

@@ -14,9 +14,7 @@ namespace troupe::actors {
 namespace {
 
 std::size_t thread_count(const tool_pool_options& options) {
-  return options.workers != 0
-             ? options.workers
-             : std::max<std::size_t>(4, std::size_t{2} * std::thread::hardware_concurrency());
+  return options.workers != 0 ? options.workers : std::max<std::size_t>(4, 2 * usable_processors());
 }
 
 tool_result thrown() {
@@ -47,6 +45,7 @@ class tool_pool final : public tool_pool_handle::base {
   }
 
   const char* name() const override { return "tool_pool"; }
+  subtype_t subtype() const override { return resumable::io_actor; } // lent threads run it too
 
   behavior_type make_behavior() override {
     return {

@@ -16,8 +16,10 @@
 namespace troupe {
 namespace {
 
-actors::engine_options engine_options(const runtime_options& options, const telemetry_plan& plan) {
+actors::engine_options engine_options(const runtime_options& options, const telemetry_plan& plan,
+                                      net::io_pool& io) {
   actors::engine_options e;
+  e.lender = options.io_threads_run_agents ? &io : nullptr;
   e.trace_seed = plan.seed;
   e.threads = options.threads;
   e.tool_threads = options.tool_threads;
@@ -74,7 +76,7 @@ runtime_core::runtime_core(runtime_options options)
     : options_(std::move(options)), plan_(plan_telemetry(options_.telemetry)), io_({options_.io_threads}),
       client_(value_or_throw(make_model_client(io_, client_options(options_)))),
       mcp_(io_, mcp_options(options_)), dispatcher_(std::make_unique<dispatcher>(options_.log)),
-      engine_(actors::make_engine(engine_options(options_, plan_))) {
+      engine_(actors::make_engine(engine_options(options_, plan_, io_))) {
   secrets_ = std::make_shared<worker_threads>(secret_threads);
   remotes_ = std::make_unique<remote_agents>(
       net::a2a_surroundings{client_.http, &io_, secrets_,

@@ -60,6 +60,7 @@ struct runtime_options {
   std::shared_ptr<session_store> store{}; // null: memory; see open_store
   std::size_t threads = 0;                // for agents; 0: one a core
   std::size_t io_threads = 1;             // for the network
+  bool io_threads_run_agents = true;      // and for the steps of agents that follow on what it brings
   std::size_t tool_threads = 0;           // for tools that may block; 0: two a core, at least four
   std::chrono::milliseconds shutdown_timeout{5'000};
   shutdown_mode at_shutdown = shutdown_mode::cancel; // what the destructor does with what runs

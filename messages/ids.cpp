@@ -2,8 +2,12 @@
 #include <troupe/messages/ids.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <charconv>
-#include <random>
+#include <system_error>
+
+#include <unistd.h>
 
 namespace troupe {
 namespace {
@@ -42,13 +46,21 @@ call_id make_call_id(agent_number agent, std::uint32_t turn, std::uint32_t index
   return call_id{std::move(text)};
 }
 
+// Not std::random_device, whose constructor asks for the processor's features: slow where a hypervisor answers.
 session_id make_session_id() {
   static constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789";
-  std::random_device device;
-  std::uniform_int_distribution<std::size_t> pick{0, letters.size() - 1};
+  static constexpr std::size_t length = 2 + 12;
+  static constexpr unsigned even =
+      256 / letters.size() * letters.size(); // from here on some would come more often
   std::string text = "s-";
-  for (int i = 0; i < 12; ++i)
-    text += letters[pick(device)];
+  while (text.size() < length) {
+    std::array<unsigned char, 16> bytes{};
+    if (::getentropy(bytes.data(), bytes.size()) != 0)
+      throw std::system_error(errno, std::generic_category(), "The system gives no random bytes");
+    for (auto byte : bytes)
+      if (byte < even && text.size() < length)
+        text += letters[byte % letters.size()];
+  }
   return session_id{std::move(text)};
 }
 

@@ -3,6 +3,7 @@
 #include <troupe/net/io_pool.hpp>
 
 #include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/post.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -79,6 +80,17 @@ std::unique_ptr<timer_handle> io_pool::after(std::chrono::milliseconds delay,
       state->callback();
   });
   return handle;
+}
+
+std::thread::id io_pool::lent_thread_id(std::size_t thread) const noexcept {
+  return threads_[thread]->id();
+}
+
+void io_pool::lend(std::size_t thread, std::shared_ptr<lent_work> work) {
+  boost::asio::post(threads_[thread]->context(), [this, thread, work = std::move(work)]() mutable {
+    if (work->run())
+      lend(thread, std::move(work));
+  });
 }
 
 } // namespace troupe::net

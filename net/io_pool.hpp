@@ -1,7 +1,7 @@
 // The threads on which everything about the network runs.
 //
 // Each thread has its own Asio context, so a connection lives on one thread and needs no lock. The pool is
-// also the timer port of the runtime.
+// also the timer port of the runtime, and lends its threads to the engine.
 //
 // Ownership: the pool outlives all clients, servers, calls and timer handles that were made with it.
 // Thread-safety: all functions may be called from any thread; the destructor not from a thread of the pool.
@@ -9,6 +9,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/runtime/ports/thread_lender.hpp>
 #include <troupe/runtime/ports/timer.hpp>
 
 #include <atomic>
@@ -26,7 +27,7 @@ struct io_pool_options {
   std::size_t threads = 1; // one serves tens of thousands of connections; 0 counts as 1
 };
 
-class io_pool final : public timer {
+class io_pool final : public timer, public thread_lender {
  public:
   explicit io_pool(io_pool_options options = {});
   // Ends the threads. What still waits is dropped without being called.
@@ -38,6 +39,10 @@ class io_pool final : public timer {
   // start any more; one that has already started on its thread runs to its end.
   [[nodiscard]] std::unique_ptr<timer_handle> after(std::chrono::milliseconds delay,
                                                     std::function<void()> callback) override;
+
+  [[nodiscard]] std::size_t lent_threads() const noexcept override { return threads_.size(); }
+  [[nodiscard]] std::thread::id lent_thread_id(std::size_t thread) const noexcept override;
+  void lend(std::size_t thread, std::shared_ptr<lent_work> work) override;
 
   [[nodiscard]] std::size_t size() const noexcept { return threads_.size(); }
   // `i` is below size(). For the other parts of net/ only.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/runtime/worker_threads.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -9,7 +10,17 @@
 #include <thread>
 #include <utility>
 
+#include <sched.h>
+
 namespace troupe {
+
+std::size_t usable_processors() noexcept {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
+    return static_cast<std::size_t>(CPU_COUNT(&set));
+  return std::max(1U, std::thread::hardware_concurrency()); // more processors than the set has room for
+}
 
 // Owned by the pool and by each thread, so that a thread that is left behind has what it needs.
 struct worker_threads::shared {

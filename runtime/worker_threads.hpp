@@ -11,6 +11,9 @@
 
 namespace troupe {
 
+// The processors that this process may use, at least one: fewer than the machine has where it is confined to some.
+[[nodiscard]] std::size_t usable_processors() noexcept;
+
 // Thread-safe, but for the destructor.
 //
 // Work and what it reports are separate: `work` runs on a thread and gives a function, which is called on that thread

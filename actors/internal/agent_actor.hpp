@@ -9,6 +9,7 @@
 #include <troupe/runtime/internal/hook_runner.hpp>
 #include <troupe/runtime/internal/turn_calls.hpp>
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
@@ -28,10 +29,14 @@ class agent final : public agent_handle::base {
       state_ = std::move(*start.restored);
     state_.number = start.number;
     base_profile_ = profile_;
+    has_hooks_ = profile_ != nullptr ? profile_->before_and_after != nullptr : start.has_hooks;
     set_handlers(this, [](const caf::down_msg&) {});
   }
 
   const char* name() const override { return "agent"; }
+  // A program's hooks may take their time: they run on the scheduler's own threads.
+  subtype_t subtype() const override { return has_hooks_ ? resumable::scheduled_actor : resumable::io_actor; }
+  void expect(const agent_profile& profile) noexcept { has_hooks_ = profile.before_and_after != nullptr; }
 
   behavior_type make_behavior() override;
   void on_exit() override;
@@ -138,6 +143,7 @@ class agent final : public agent_handle::base {
   event_origin_ptr origin_;
   std::shared_ptr<const input::start> begin_;
   std::shared_ptr<run_budget> budget_;
+  std::atomic<bool> has_hooks_{true}; // the run that is under way or comes next, or it is not known
   bool answerable_;
   bool resume_;
   std::uint32_t hops_; // as in run_request

@@ -1,147 +1,114 @@
-// The scheduler of CAF with a queue of ours.
-//
-// CAF's sharing policy wakes a thread for each job, also where the thread that brought the job takes it a moment later:
-// then two threads wake and sleep in turns for every message, which costs more than most handlers. Here a sleeping thread
-// is woken for a job only when more jobs wait than running threads will take at once. A handler that takes long holds up
-// nobody: while jobs wait, one thread of those that sleep looks at the queue again after `look_again`.
+// The scheduler of an actor system: threads of its own and lent ones that take jobs from our queue, and the clock.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/actors/internal/delayed_messages.hpp>
+#include <troupe/actors/internal/job_queue.hpp>
+#include <troupe/runtime/ports/thread_lender.hpp>
+
 #include <caf/all.hpp>
 #include <caf/detail/thread_safe_actor_clock.hpp>
-#include <caf/policy/unprofiled.hpp>
-#include <caf/scheduler/coordinator.hpp>
+#include <caf/scheduler/abstract_coordinator.hpp>
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <mutex>
+#include <thread>
 #include <unordered_set>
-#include <utility>
+#include <vector>
 
 namespace troupe::actors {
 
-// The jobs that are ready, and the threads that wait for one. Thread-safe.
-class job_queue {
- public:
-  static constexpr std::size_t max_left_waiting = 2; // jobs that wake nobody, while as many threads run
-  static constexpr std::chrono::microseconds look_again{500};
-
-  // Holds each actor at most once. Once a job of `add_from_outside` can be taken, that call touches the queue no more: its
-  // thread may outlive the queue.
-  void add(caf::resumable* job);
-  void add_from_outside(caf::resumable* job);
-  // The next job of the calling thread, which counts as running from its first call on.
-  [[nodiscard]] caf::resumable* take(bool first);
-  // The next job, or null; counts nobody.
-  [[nodiscard]] caf::resumable* try_take();
-  // A running thread ends.
-  void leave();
-
- private:
-  [[nodiscard]] bool calls_for_work();
-  [[nodiscard]] bool calls_for_watch();
-  void sleep(std::unique_lock<std::mutex>& lock);
-
-  std::mutex mutex_;
-  std::condition_variable called_;
-  std::deque<caf::resumable*> jobs_;
-  std::size_t running_ = 0;
-  std::size_t sleeping_ = 0;  // not yet called
-  std::size_t to_work_ = 0;   // called, and counted as running
-  bool watched_ = false;      // one of those that sleep looks at the queue, or is called to
-  bool watch_called_ = false; // it has not heard of it yet
-  bool busy_ = false;         // a job has come since it looked last
-};
-
-// Of coordinator and worker of CAF.
-class queue_policy : public caf::policy::unprofiled {
- public:
-  struct coordinator_data {
-    explicit coordinator_data(caf::scheduler::abstract_coordinator*) {}
-    job_queue queue;
-  };
-  struct worker_data {
-    explicit worker_data(caf::scheduler::abstract_coordinator*) {}
-    bool runs = false;
-  };
-
-  template <class Coordinator>
-  void central_enqueue(Coordinator* self, caf::resumable* job) {
-    d(self).queue.add_from_outside(job);
-  }
-  template <class Worker>
-  void external_enqueue(Worker* self, caf::resumable* job) {
-    d(self->parent()).queue.add(job);
-  }
-  template <class Worker>
-  void internal_enqueue(Worker* self, caf::resumable* job) {
-    d(self->parent()).queue.add(job);
-  }
-  template <class Worker>
-  void resume_job_later(Worker* self, caf::resumable* job) {
-    d(self->parent()).queue.add(job);
-  }
-  template <class Worker>
-  caf::resumable* dequeue(Worker* self) {
-    return d(self->parent()).queue.take(!std::exchange(d(self).runs, true));
-  }
-  template <class Worker>
-  void before_shutdown(Worker* self) {
-    d(self->parent()).queue.leave();
-  }
-  template <class Worker, class F>
-  void foreach_resumable(Worker*, F) {}
-  template <class Coordinator, class F>
-  void foreach_central_resumable(Coordinator* self, F act) {
-    while (auto* job = d(self).queue.try_take())
-      act(job);
-  }
-};
-
-// CAF cancels the timeouts of each actor that ends, which wakes the thread of the clock. Here only those of an actor that
-// has set one are cancelled. Thread-safe; `real` outlives it.
+// CAF's clock, but for two things. CAF cancels the timeouts of each actor that ends, which wakes the clock's thread: here
+// only those of an actor that has set one are cancelled. And messages that are due later are kept by delayed_messages.
+// Thread-safe.
 class sparing_clock final : public caf::detail::thread_safe_actor_clock {
  public:
-  explicit sparing_clock(caf::actor_clock& real) : real_(real) {}
+  void start(caf::actor_system& system);
+  void stop();
 
   void set_ordinary_timeout(time_point at, caf::abstract_actor* self, caf::atom_value type,
                             std::uint64_t id) override;
   void set_request_timeout(time_point at, caf::abstract_actor* self, caf::message_id id) override;
   void set_multi_timeout(time_point at, caf::abstract_actor* self, caf::atom_value type,
                          std::uint64_t id) override;
-  void cancel_ordinary_timeout(caf::abstract_actor* self, caf::atom_value type) override;
-  void cancel_request_timeout(caf::abstract_actor* self, caf::message_id id) override;
   void cancel_timeouts(caf::abstract_actor* self) override;
   void schedule_message(time_point at, caf::strong_actor_ptr receiver,
                         caf::mailbox_element_ptr content) override;
-  void schedule_message(time_point at, caf::group target, caf::strong_actor_ptr sender,
-                        caf::message content) override;
   void cancel_all() override;
 
  private:
   void note(const caf::abstract_actor& self);
 
-  caf::actor_clock& real_;
+  delayed_messages messages_;
   std::mutex mutex_;
   std::unordered_set<caf::actor_id> waiting_; // actors that have set a timeout and have not ended
+  std::thread thread_;
 };
 
-class scheduler final : public caf::scheduler::coordinator<queue_policy> {
+// Runs jobs on one lent thread.
+class lent_worker final : public lent_work, public std::enable_shared_from_this<lent_worker> {
  public:
-  using caf::scheduler::coordinator<queue_policy>::coordinator;
+  // In a row; then the thread's own work has its turn.
+  static constexpr int max_jobs = 32;
+  static constexpr std::chrono::milliseconds max_time{2};
+  // A job that takes longer sends the thread's work elsewhere for so long.
+  static constexpr std::chrono::milliseconds slow{20};
+  static constexpr std::chrono::milliseconds pause_after_slow{1'000};
+  // Messages of an actor in a row: whether it may be lent can change from one to the next.
+  static constexpr std::size_t max_throughput = 1;
 
-  caf::detail::thread_safe_actor_clock& clock() noexcept override { return timers_; }
+  lent_worker(caf::actor_system& system, job_queue& queue) : queue_(&queue), unit_(system, *this) {}
 
-  static caf::actor_system::module* make(caf::actor_system& system, caf::detail::type_list<>) {
-    return new scheduler(system);
-  }
+  // Before its first job.
+  void open(thread_lender& lender, std::size_t thread);
+  bool run() noexcept override;
+  // Returns once it runs no job; it takes none after that.
+  void close();
 
  private:
-  sparing_clock timers_{coordinator::clock()};
+  class unit final : public caf::execution_unit {
+   public:
+    unit(caf::actor_system& system, lent_worker& worker) : caf::execution_unit(&system), worker_(worker) {}
+    void exec_later(caf::resumable* job) override { worker_.queue_->add_lent(worker_.lane_, job); }
+
+   private:
+    lent_worker& worker_;
+  };
+
+  std::mutex mutex_; // held while it runs
+  job_queue* queue_; // null: closed
+  std::size_t lane_ = 0;
+  unit unit_;
+};
+
+class scheduler final : public caf::scheduler::abstract_coordinator {
+ public:
+  // `lender` may be null.
+  scheduler(caf::actor_system& system, thread_lender* lender)
+      : abstract_coordinator(system), lender_(lender) {}
+
+  // For a system with a system_config.
+  static caf::actor_system::module* make(caf::actor_system& system, caf::detail::type_list<>);
+
+  void enqueue(caf::resumable* job) override { queue_.add_from_outside(job); }
+  caf::actor_clock& clock() noexcept override { return clock_; }
+
+ protected:
+  void start() override;
+  void stop() override;
+
+ private:
+  void run();
+
+  job_queue queue_;
+  sparing_clock clock_;
+  thread_lender* lender_;
+  std::vector<std::shared_ptr<lent_worker>> lent_;
+  std::vector<std::thread> threads_;
 };
 
 } // namespace troupe::actors

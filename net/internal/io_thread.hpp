@@ -25,7 +25,8 @@ class io_thread {
   void stop() noexcept;
 
   [[nodiscard]] boost::asio::io_context& context() noexcept { return context_; }
-  [[nodiscard]] bool is_current() const noexcept { return std::this_thread::get_id() == thread_.get_id(); }
+  [[nodiscard]] std::thread::id id() const noexcept { return thread_.get_id(); }
+  [[nodiscard]] bool is_current() const noexcept { return std::this_thread::get_id() == id(); }
 
  private:
   // The hint lets Asio leave out the wake-up when the thread posts to itself; posting from elsewhere stays

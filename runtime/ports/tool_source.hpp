@@ -31,8 +31,8 @@ class tool_source {
   [[nodiscard]] virtual std::uint64_t version() const noexcept = 0;
 };
 
-// A source that an agent takes tools from. With `make` each instance of the agent has one of its own, which ends with it;
-// otherwise all share one.
+// A source that an agent takes tools from. With `make`, which never blocks, each instance of the agent has one of its own,
+// which ends with it; otherwise all share one.
 struct tool_offer {
   std::shared_ptr<tool_source> shared{};
   std::function<std::shared_ptr<tool_source>()> make{};

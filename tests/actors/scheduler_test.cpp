@@ -1,98 +1,221 @@
-// The queue of the scheduler's threads: nothing is lost, nothing waits behind a handler that takes long, and threads are
-// woken no more often than they are needed.
+// The scheduler: what runs on lent threads and what does not, and messages that are due later.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/actors/internal/scheduler.hpp>
+#include <troupe/actors/caf.hpp>
+#include <troupe/actors/engine.hpp>
+#include <troupe/actors/internal/delayed_messages.hpp>
+#include <troupe/runtime/function_model.hpp>
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <array>
+#include <condition_variable>
 #include <future>
 #include <memory>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
 #include <vector>
 
+#include "support/profiles.hpp"
+
+using namespace troupe;
 using namespace troupe::actors;
+using namespace std::chrono_literals;
 
 namespace {
 
-class job final : public caf::resumable {
+// Lends the test's own thread, which does its work when it is told to.
+class own_thread final : public thread_lender {
  public:
-  resume_result resume(caf::execution_unit*, std::size_t) override { return done; }
-  void intrusive_ptr_add_ref_impl() override {}
-  void intrusive_ptr_release_impl() override {}
+  std::size_t lent_threads() const noexcept override { return 1; }
+  std::thread::id lent_thread_id(std::size_t) const noexcept override { return id_; }
+  void lend(std::size_t, std::shared_ptr<lent_work> work) override { waiting_.push_back(std::move(work)); }
+
+  void run() {
+    while (!waiting_.empty())
+      for (auto& work : std::exchange(waiting_, {}))
+        while (work->run())
+          continue;
+  }
+  [[nodiscard]] std::shared_ptr<lent_work> take() { return std::exchange(waiting_, {}).front(); }
+
+ private:
+  std::thread::id id_ = std::this_thread::get_id();
+  std::vector<std::shared_ptr<lent_work>>
+      waiting_; // touched by the test's thread only: nobody else brings work
 };
 
-// Takes `count` jobs on a thread of its own.
-std::future<std::vector<caf::resumable*>> taker(job_queue& queue, std::size_t count) {
-  return std::async(std::launch::async, [&queue, count] {
-    std::vector<caf::resumable*> taken;
-    for (std::size_t i = 0; i < count; ++i)
-      taken.push_back(queue.take(i == 0));
-    return taken;
-  });
+using told_where = std::promise<std::thread::id>;
+struct where {
+  std::shared_ptr<told_where> told;
+};
+using where_handle = typed<void(where)>;
+
+template <bool Lent>
+class where_actor final : public where_handle::base {
+ public:
+  explicit where_actor(caf::actor_config& config) : where_handle::base(config) {}
+  subtype_t subtype() const override { return Lent ? resumable::io_actor : resumable::scheduled_actor; }
+  behavior_type make_behavior() override {
+    return {[](const where& asked) { asked.told->set_value(std::this_thread::get_id()); }};
+  }
+};
+
+// A thread that lends itself: does its work as soon as it comes.
+class lending_thread final : public thread_lender {
+ public:
+  lending_thread() : thread_([this] { loop(); }) {}
+  ~lending_thread() override {
+    {
+      std::lock_guard lock{mutex_};
+      ended_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
+  }
+  std::size_t lent_threads() const noexcept override { return 1; }
+  std::thread::id lent_thread_id(std::size_t) const noexcept override { return thread_.get_id(); }
+  void lend(std::size_t, std::shared_ptr<lent_work> work) override {
+    std::lock_guard lock{mutex_};
+    waiting_.push_back(std::move(work));
+    changed_.notify_one();
+  }
+
+ private:
+  void loop() {
+    std::unique_lock lock{mutex_};
+    for (;;) {
+      changed_.wait(lock, [this] { return ended_ || !waiting_.empty(); });
+      if (ended_)
+        return;
+      auto works = std::exchange(waiting_, {});
+      lock.unlock();
+      for (auto& work : works)
+        while (work->run())
+          continue;
+      works.clear();
+      lock.lock();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::shared_ptr<lent_work>> waiting_;
+  bool ended_ = false;
+  std::thread thread_;
+};
+
+std::future<std::thread::id> ask_where(const where_handle& actor) {
+  auto told = std::make_shared<told_where>();
+  auto answer = told->get_future();
+  caf::anon_send(actor, where{std::move(told)});
+  return answer;
 }
 
 } // namespace
 
-TEST_CASE("jobs are taken in their order") {
-  job_queue queue;
-  std::array<job, 3> jobs;
-  for (auto& j : jobs)
-    queue.add(&j);
-  CHECK(queue.take(true) == &jobs[0]);
-  CHECK(queue.take(false) == &jobs[1]);
-  CHECK(queue.try_take() == &jobs[2]);
-  CHECK(queue.try_take() == nullptr);
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(where)
+
+TEST_CASE("an actor that never waits runs on the thread that brings its message, and another one does not") {
+  own_thread lender;
+  system_config config{scheduler_options{1, false, &lender}};
+  caf::actor_system system{config};
+  const outside_thread visit;
+  auto light = system.spawn<where_actor<true>>();
+  auto heavy = system.spawn<where_actor<false>>();
+  lender.run();
+  auto of_light = ask_where(light);
+  auto of_heavy = ask_where(heavy);
+  lender.run();
+  CHECK(of_light.get() == std::this_thread::get_id());
+  CHECK(of_heavy.get() != std::this_thread::get_id());
 }
 
-TEST_CASE("a thread that sleeps is woken when none runs") {
-  job_queue queue;
-  job only;
-  for (int i = 0; i < 200; ++i) {
-    auto thread = taker(queue, 1);
-    queue.add(&only);
-    CHECK(thread.get().front() == &only);
-    // As far as the queue knows it runs on, so the next one finds its job by a watch.
+TEST_CASE("work that a lent thread has not begun is done by others at the end, and is nothing afterwards") {
+  own_thread lender;
+  std::shared_ptr<lent_work> late;
+  std::future<std::thread::id> answer;
+  {
+    system_config config{scheduler_options{1, false, &lender}};
+    caf::actor_system system{config};
+    const outside_thread visit;
+    auto light = system.spawn<where_actor<true>>();
+    answer = ask_where(light);
+    late = lender.take();
   }
+  CHECK(answer.get() != std::this_thread::get_id());
+  CHECK_FALSE(late->run());
 }
 
-TEST_CASE("a handler that takes long holds up no other job") {
-  job_queue queue;
-  std::array<job, 3> jobs;
-  std::vector<std::future<std::vector<caf::resumable*>>> takers;
-  for (int i = 0; i < 3; ++i)
-    takers.push_back(taker(queue, 1)); // each takes one job and never asks again
-  for (auto& j : jobs)
-    queue.add(&j);
-  std::vector<caf::resumable*> taken;
-  for (auto& t : takers)
-    taken.push_back(t.get().front());
-  std::sort(taken.begin(), taken.end());
-  CHECK(std::adjacent_find(taken.begin(), taken.end()) == taken.end());
+TEST_CASE("hooks never run on a lent thread, whether the root's runs before had some or none") {
+  lending_thread lender;
+  engine_options options;
+  options.lender = &lender;
+  auto engine = make_engine(options);
+  engine_model model;
+  model.id = "fast";
+  model.provider = function_model([](const model_request&) { return text_response("hello"); });
+  engine->add_model(std::move(model));
+  std::mutex mutex;
+  std::set<std::thread::id> seen;
+  auto watched = test::root();
+  auto hook = std::make_shared<hooks>();
+  hook->before_agent = [&](const hook_context&, content&) {
+    std::lock_guard lock{mutex};
+    seen.insert(std::this_thread::get_id());
+  };
+  watched.before_and_after = hook;
+  const auto with = test::build(watched);
+  const auto without = test::build(test::root());
+  auto run = [&](const std::string& session, const agent_profile_ptr& root) {
+    run_request request;
+    request.session = session_id{session};
+    request.root = root;
+    request.message = test::say("go");
+    auto feed = std::make_shared<run_feed>(request.session, engine->store());
+    engine->start(std::move(request), feed);
+    auto ended = feed->wait(std::chrono::steady_clock::now() + 20s);
+    REQUIRE(ended.has_value());
+    CHECK(ended->text() == "hello");
+  };
+  for (int i = 0; i < 50; ++i) {
+    const auto first = "a" + std::to_string(i);
+    const auto second = "b" + std::to_string(i);
+    for (const auto& root : {with, without, with})
+      run(first, root);
+    run(second, without);
+    run(second, with);
+  }
+  std::lock_guard lock{mutex};
+  CHECK_FALSE(seen.empty());
+  CHECK_FALSE(seen.contains(lender.lent_thread_id(0)));
 }
 
-TEST_CASE("each of many jobs is taken once by some thread") {
-  constexpr std::size_t threads = 4;
-  constexpr std::size_t each = 5000;
-  job_queue queue;
-  std::vector<job> jobs(threads * each);
-  std::vector<std::future<std::vector<caf::resumable*>>> takers;
-  for (std::size_t i = 0; i < threads; ++i)
-    takers.push_back(taker(queue, each));
-  auto half = std::async(std::launch::async, [&] {
-    for (std::size_t i = 0; i < jobs.size(); i += 2)
-      queue.add(&jobs[i]);
-  });
-  for (std::size_t i = 1; i < jobs.size(); i += 2)
-    queue.add(&jobs[i]);
-  half.get();
-  std::vector<caf::resumable*> taken;
-  for (auto& t : takers)
-    for (auto* one : t.get())
-      taken.push_back(one);
-  std::sort(taken.begin(), taken.end());
-  CHECK(taken.size() == jobs.size());
-  CHECK(std::adjacent_find(taken.begin(), taken.end()) == taken.end());
-  CHECK(queue.try_take() == nullptr);
+TEST_CASE("a message that is due later goes with its actor, which it does not keep") {
+  system_config config{scheduler_options{1}};
+  caf::actor_system system{config};
+  const outside_thread visit;
+  delayed_messages later;
+  later.start();
+  auto actor = system.spawn<where_actor<false>>();
+  auto told = std::make_shared<told_where>();
+  auto message = [&](std::chrono::steady_clock::duration delay) {
+    auto self = caf::actor_cast<caf::strong_actor_ptr>(actor);
+    later.add(std::chrono::steady_clock::now() + delay, self,
+              caf::make_mailbox_element(self, caf::make_message_id(), {}, where{told}));
+  };
+  const auto before = caf::actor_cast<caf::strong_actor_ptr>(actor)->strong_refs.load();
+  message(1h);
+  CHECK(caf::actor_cast<caf::strong_actor_ptr>(actor)->strong_refs.load() == before);
+  CHECK(told.use_count() == 2);
+  later.drop_for(actor.id());
+  CHECK(told.use_count() == 1);
+  auto answer = told->get_future();
+  message(1h);
+  message(0s); // comes before it
+  CHECK(answer.get() != std::thread::id{});
+  later.stop();
+  message(0s); // and is dropped
+  CHECK(told.use_count() == 1);
 }

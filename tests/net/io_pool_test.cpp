@@ -5,7 +5,9 @@
 
 #include <atomic>
 #include <future>
+#include <memory>
 #include <thread>
+#include <vector>
 
 using namespace troupe::net;
 using namespace std::chrono_literals;
@@ -48,4 +50,30 @@ TEST_CASE("a timer's handle may be destroyed in its callback, and a pool with wa
     CHECK(kept.use_count() == 2);
   }
   CHECK(kept.use_count() == 1);
+}
+
+namespace {
+
+// Says twice that there is more.
+struct counted_work final : troupe::lent_work {
+  bool run() noexcept override {
+    threads.push_back(std::this_thread::get_id());
+    if (threads.size() < 3)
+      return true;
+    done.set_value();
+    return false;
+  }
+  std::vector<std::thread::id> threads;
+  std::promise<void> done;
+};
+
+} // namespace
+
+TEST_CASE("lent work runs on its thread until there is no more") {
+  io_pool pool({.threads = 2});
+  CHECK(pool.lent_threads() == 2);
+  auto work = std::make_shared<counted_work>();
+  pool.lend(1, work);
+  work->done.get_future().wait();
+  CHECK(work->threads == std::vector<std::thread::id>(3, pool.lent_thread_id(1)));
 }
