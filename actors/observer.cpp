@@ -30,13 +30,15 @@ class observer final : public observer_handle::base {
   }
 
   const char* name() const override { return "observer"; }
+  subtype_t subtype() const override { return resumable::io_actor; } // lent threads run it too
 
   behavior_type make_behavior() override {
     return {
         [this](const activity_message& message) {
           const measured_message measured{&link_->observer, message.sent};
           take(*message.delta);
-          if (auto from = current_sender())
+          const bool waits = message.turn == nullptr || message.turn->end();
+          if (auto from = current_sender(); from && waits)
             send(caf::actor_cast<supervisor_handle>(from), activity_taken{});
         },
         [this](const pieces_ready& ready) {

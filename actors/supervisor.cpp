@@ -39,10 +39,7 @@ supervisor::behavior_type supervisor::make_behavior() {
         if (t.generation == tick_generation_)
           fire_deadlines();
       },
-      [this](const activity_taken&) {
-        activity_in_flight_ = false;
-        send_activity();
-      },
+      [this](const activity_taken&) { send_activity(); },
       [this](const stop_actor&) { leave(); },
   };
 }

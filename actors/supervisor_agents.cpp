@@ -45,7 +45,7 @@ void supervisor::note_events(member& agent, const event_batch& batch) {
       auto hint = std::move(agent.hints.front());
       agent.hints.erase(agent.hints.begin());
       if (hint.copied)
-        agent.copied_hints.insert(hint.text);
+        agent.copied_hints.push_back(hint.text);
       if (hint.done)
         when_durable([done = hint.done] { done(ok()); }, [done = hint.done](const error& why) { done(why); });
     } else if (const auto* question = e.as<question_body>()) {
@@ -228,7 +228,7 @@ void supervisor::carry_out(agent_number number, const command::ask& c) {
       return;
     for (auto kind : {timer_kind::run, timer_kind::grace})
       if (auto left = deadlines_.take(key_of(n, kind), actor_time(this)))
-        agent.left[kind] = *left;
+        agent.left_of(kind) = *left;
   });
   schedule();
 }
@@ -240,8 +240,9 @@ void supervisor::carry_out(agent_number number, const command::question_closed& 
   for_ancestors(number, [this](agent_number n, member& agent) {
     if (agent.paused == 0 || --agent.paused > 0)
       return;
-    for (const auto& [kind, left] : std::exchange(agent.left, {}))
-      deadlines_.set(key_of(n, kind), actor_time(this) + left);
+    for (auto kind : {timer_kind::run, timer_kind::grace})
+      if (auto left = std::exchange(agent.left_of(kind), {}))
+        deadlines_.set(key_of(n, kind), actor_time(this) + *left);
   });
   schedule();
 }
@@ -250,7 +251,7 @@ void supervisor::carry_out(agent_number number, const command::set_deadline& c) 
   auto& agent = members_.at(number);
   const auto key = key_of(number, c.kind);
   if (agent.paused > 0) {
-    agent.left[std::get<timer_kind>(key)] = c.after;
+    agent.left_of(std::get<timer_kind>(key)) = c.after;
     return;
   }
   deadlines_.set(key, actor_time(this) + c.after);
@@ -260,7 +261,7 @@ void supervisor::carry_out(agent_number number, const command::set_deadline& c) 
 void supervisor::carry_out(agent_number number, const command::clear_deadline& c) {
   const auto key = key_of(number, c.kind);
   deadlines_.clear(key);
-  members_.at(number).left.erase(std::get<timer_kind>(key));
+  members_.at(number).left_of(std::get<timer_kind>(key)).reset();
 }
 
 void supervisor::carry_out(agent_number number, const command::finish& c) {
@@ -269,7 +270,7 @@ void supervisor::carry_out(agent_number number, const command::finish& c) {
   if (auto found = members_.find(number); found != members_.end()) {
     auto& agent = found->second;
     for (const auto& hint : c.hints) {
-      const auto copy = agent.copied_hints.find(hint.text);
+      const auto copy = std::find(agent.copied_hints.begin(), agent.copied_hints.end(), hint.text);
       if (copy != agent.copied_hints.end())
         agent.copied_hints.erase(copy);
       else

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <troupe/messages/ids.hpp>
+#include <troupe/messages/shared_text.hpp>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -58,10 +59,11 @@ struct data_part {
 
 // `blob` belongs to the provider: JSON text, empty when there is none. It is an object with one member, named
 // after the protocol, so a provider passes over what another one has left. A piece of an answer of a kind that
-// is not modelled here is an empty text_part (or a data_part) whose blob holds the whole of it.
+// is not modelled here is an empty text_part (or a data_part) whose blob holds the whole of it. Shared by the event, the call
+// and the content that have it.
 struct part {
   std::variant<text_part, thought_part, tool_call_part, tool_result_part, data_part> value;
-  std::string blob;
+  shared_text blob;
   friend bool operator==(const part&, const part&) = default;
 };
 

@@ -74,13 +74,13 @@ struct user_message_body {
 struct model_text_body {
   std::uint32_t turn = 0;
   std::string text;
-  std::string blob;
+  shared_text blob;
 };
 
 struct thought_body {
   std::uint32_t turn = 0;
   std::string text;
-  std::string blob;
+  shared_text blob;
 };
 
 struct tool_call_body {
@@ -88,7 +88,7 @@ struct tool_call_body {
   call_id call;
   std::string name;
   std::string arguments; // as the model wrote them
-  std::string blob;
+  shared_text blob;
 };
 
 // Exactly one for each tool_call. `code` is set when is_error. `data` is shown to the model after the turn's results.

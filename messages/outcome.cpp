@@ -21,7 +21,8 @@ std::string_view to_string(outcome_status s) noexcept {
 outcome outcome::make_completed(std::string text, std::optional<nlohmann::json> value) {
   outcome o;
   o.text_ = std::move(text);
-  o.value_ = std::move(value);
+  if (value)
+    o.rest_ = rest{{}, {}, std::move(value)};
   return o;
 }
 
@@ -29,16 +30,18 @@ outcome outcome::make_failed(errc code, std::string detail, std::string partial)
   outcome o;
   o.status_ = outcome_status::failed;
   o.code_ = code;
-  o.detail_ = std::move(detail);
+  if (!detail.empty())
+    o.rest_ = rest{std::move(detail), {}, {}};
   o.text_ = std::move(partial);
   return o;
 }
 
 outcome outcome::make_recovered(errc code, std::string detail, std::string text,
                                 std::optional<nlohmann::json> value) {
-  auto o = make_failed(code, std::move(detail), std::move(text));
+  auto o = make_failed(code, {}, std::move(text));
   o.recovered_ = true;
-  o.value_ = std::move(value);
+  if (!detail.empty() || value)
+    o.rest_ = rest{std::move(detail), {}, std::move(value)};
   return o;
 }
 
@@ -46,7 +49,8 @@ outcome outcome::make_cancelled(std::string by, std::string partial) {
   outcome o;
   o.status_ = outcome_status::cancelled;
   o.code_ = errc::cancelled;
-  o.by_ = std::move(by);
+  if (!by.empty())
+    o.rest_ = rest{{}, std::move(by), {}};
   o.text_ = std::move(partial);
   return o;
 }

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/messages/boxed.hpp>
 #include <troupe/messages/error.hpp>
 #include <troupe/messages/usage.hpp>
 
@@ -38,12 +39,12 @@ class outcome {
 
   // The answer when completed, else what there is of it.
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
-  [[nodiscard]] const std::optional<nlohmann::json>& value() const noexcept { return value_; }
+  [[nodiscard]] const std::optional<nlohmann::json>& value() const noexcept { return more().value; }
   // Only of a failure.
   [[nodiscard]] errc code() const noexcept { return code_; }
-  [[nodiscard]] const std::string& detail() const noexcept { return detail_; }
+  [[nodiscard]] const std::string& detail() const noexcept { return more().detail; }
   // Only of a cancellation.
-  [[nodiscard]] const std::string& by() const noexcept { return by_; }
+  [[nodiscard]] const std::string& by() const noexcept { return more().by; }
   // A limit ended the agent (code says which) and its grace call still gave a result.
   [[nodiscard]] bool recovered() const noexcept { return recovered_; }
 
@@ -56,13 +57,23 @@ class outcome {
   friend void from_json(const nlohmann::json& j, outcome& o);
 
  private:
+  // What most outcomes do not have.
+  struct rest {
+    std::string detail;
+    std::string by;
+    std::optional<nlohmann::json> value;
+    friend bool operator==(const rest&, const rest&) = default;
+  };
+  [[nodiscard]] const rest& more() const noexcept {
+    static const rest none;
+    return rest_ ? *rest_ : none;
+  }
+
   outcome_status status_ = outcome_status::completed;
   bool recovered_ = false;
   errc code_ = errc::internal;
   std::string text_;
-  std::string detail_;
-  std::string by_;
-  std::optional<nlohmann::json> value_;
+  boxed<rest> rest_;
 };
 
 } // namespace troupe

@@ -72,7 +72,7 @@ struct open_question_row {
 };
 
 // One agent in the tree.
-struct agent_row {
+struct agent_facts {
   event_origin_ptr origin;
   std::string kind;
   std::string model;
@@ -88,6 +88,10 @@ struct agent_row {
   agent_counts self;
   agent_counts collapsed; // of children that are no longer kept
   std::uint64_t collapsed_agents = 0;
+};
+
+// As it is shown.
+struct agent_row : agent_facts {
   agent_counts subtree;             // of it and all below it; where the row was asked for
   std::uint64_t subtree_agents = 0; // below it; likewise
   std::vector<activity_item> items; // where they were asked for; the oldest first

@@ -30,7 +30,7 @@ std::uint64_t microseconds_between(timestamp from, timestamp to) {
 }
 
 // What an agent that is not held waits for.
-std::string waits_for(const agent_row& row, const recent_items& items) {
+std::string waits_for(const agent_facts& row, const recent_items& items) {
   if (is_ended(row.state))
     return {};
   if (row.state == activity_state::thinking)
@@ -67,7 +67,7 @@ void activity_tree::touch(session_entry& session) {
   to.splice(to.end(), from, here);
 }
 
-void activity_tree::set_state(session_entry& session, agent_row& row, activity_state state) {
+void activity_tree::set_state(session_entry& session, agent_facts& row, activity_state state) {
   --session.row.agents[index(row.state)];
   --states_[index(row.state)];
   row.state = state;
@@ -183,7 +183,7 @@ void activity_tree::merge_questions(session_entry& session, agent_number number,
   });
 }
 
-void activity_tree::note_root(session_entry& session, const agent_row& root) {
+void activity_tree::note_root(session_entry& session, const agent_facts& root) {
   auto& row = session.row;
   row.root = root.origin->author;
   row.run = root.origin->run;
@@ -214,7 +214,7 @@ void activity_tree::close(session_entry& session, const std::string& why) {
   }
 }
 
-void activity_tree::note_end(const session_entry& session, const agent_row& child) {
+void activity_tree::note_end(const session_entry& session, const agent_facts& child) {
   agent_time_.add(microseconds_between(child.started_at, child.changed_at));
   ended_.emplace_back(session.row.session, child.origin->number);
 }
@@ -281,7 +281,7 @@ void activity_tree::forget(session_list::iterator session) {
 }
 
 agent_row activity_tree::shown(const session_entry& session, const agent_entry& agent, bool with_items) {
-  auto row = agent.row;
+  agent_row row{agent.row, {}, 0, {}};
   if (row.origin->number == 0) {
     row.subtree = session.row.sum;
     for (auto count : session.row.agents)

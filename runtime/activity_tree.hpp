@@ -42,7 +42,7 @@ class activity_tree {
  private:
   struct agent_entry {
     std::uint64_t version = 0;
-    agent_row row;
+    agent_facts row;
     recent_items items;
   };
   using agent_list = std::list<agent_entry>; // the least version first
@@ -66,13 +66,13 @@ class activity_tree {
   void merge_agent(session_entry& session, agent_delta& delta);
   static void merge_questions(session_entry& session, agent_number number, agent_delta& delta);
   void note_waits(session_entry& session, agent_entry& agent, agent_delta& delta);
-  void note_root(session_entry& session, const agent_row& root);
+  void note_root(session_entry& session, const agent_facts& root);
   void close(session_entry& session, const std::string& why);
-  void note_end(const session_entry& session, const agent_row& child);
+  void note_end(const session_entry& session, const agent_facts& child);
   // The next version for a row. A session that rests goes to those that may be forgotten.
   void touch(session_entry& session);
   void touch(session_entry& session, agent_list::iterator agent);
-  void set_state(session_entry& session, agent_row& row, activity_state state);
+  void set_state(session_entry& session, agent_facts& row, activity_state state);
   void collapse();
   void forget_sessions();
   void forget(session_list::iterator session);

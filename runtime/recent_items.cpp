@@ -39,7 +39,7 @@ void recent_items::add(const event& e) {
   if (const auto* call = e.as<tool_call_body>()) {
     begin(call->call, call->name, call->arguments, e.time);
   } else if (const auto* result = e.as<tool_result_body>()) {
-    end(result->call.str(), status_of(*result), e.time);
+    end(result->call.str(), {status_of(*result), e.time});
   } else if (const auto* thought = e.as<thought_body>()) {
     keep({note(e, "", thought->text, activity_status::completed), next_++});
   } else if (const auto* warning = e.as<warning_body>()) {
@@ -47,8 +47,8 @@ void recent_items::add(const event& e) {
   } else if (const auto* failure = e.as<error_body>()) {
     keep({note(e, "Error: ", failure->message, activity_status::error), next_++});
   } else if (const auto* ended = e.as<agent_ended_body>()) {
-    end_all(status_of(ended->outcome), e.time);
-    all_ended_ = loose_end{{}, status_of(ended->outcome), e.time};
+    all_ended_ = ending{status_of(ended->outcome), e.time};
+    end_all(*all_ended_);
   }
 }
 
@@ -66,10 +66,10 @@ void recent_items::begin(const call_id& call, const std::string& name, std::stri
 void recent_items::merge(recent_items&& later) {
   for (const auto& ended : later.ends_)
     if (find(ended.id) < running_.size())
-      end(ended.id, ended.status, ended.at);
+      end(ended.id, ended.how);
   if (later.all_ended_) {
-    end_all(later.all_ended_->status, later.all_ended_->at);
     all_ended_ = later.all_ended_;
+    end_all(*all_ended_);
   }
   const auto base = next_;
   for (std::size_t i = 0; i < later.ended_.size(); ++i) {
@@ -107,10 +107,11 @@ const activity_item* recent_items::oldest_running() const noexcept {
 void recent_items::begin(activity_item item) {
   running_.push_back({std::move(item), next_++});
   if (running_.size() == short_list + 1) {
+    index_ = std::make_unique<index>();
     for (std::size_t i = 0; i < running_.size(); ++i)
-      index_.insert_or_assign(running_[i].item.id, i);
-  } else if (running_.size() > short_list) {
-    index_.insert_or_assign(running_.back().item.id, running_.size() - 1);
+      index_->insert_or_assign(running_[i].item.id, i);
+  } else if (index_) {
+    index_->insert_or_assign(running_.back().item.id, running_.size() - 1);
   }
 }
 
@@ -122,9 +123,9 @@ void recent_items::keep(entry ended) {
 }
 
 std::size_t recent_items::find(const std::string& id) const {
-  if (running_.size() > short_list) {
-    auto found = index_.find(id);
-    return found == index_.end() ? running_.size() : found->second;
+  if (index_) {
+    auto found = index_->find(id);
+    return found == index_->end() ? running_.size() : found->second;
   }
   auto found =
       std::find_if(running_.begin(), running_.end(), [&id](const entry& e) { return e.item.id == id; });
@@ -132,41 +133,40 @@ std::size_t recent_items::find(const std::string& id) const {
 }
 
 recent_items::entry recent_items::take(std::size_t position) {
-  const bool indexed = running_.size() > short_list;
-  if (indexed)
-    index_.erase(running_[position].item.id);
+  if (index_)
+    index_->erase(running_[position].item.id);
   auto taken = std::move(running_[position]);
   if (position + 1 < running_.size()) {
     running_[position] = std::move(running_.back());
-    if (indexed)
-      index_.insert_or_assign(running_[position].item.id, position);
+    if (index_)
+      index_->insert_or_assign(running_[position].item.id, position);
   }
   running_.pop_back();
-  if (indexed && running_.size() <= short_list)
-    index_ = {}; // not cleared, which takes as long as it once was large
+  if (running_.size() <= short_list)
+    index_.reset();
   return taken;
 }
 
-void recent_items::end(const std::string& id, activity_status how, timestamp at) {
+void recent_items::end(const std::string& id, const ending& how) {
   const auto position = find(id);
   if (position == running_.size())
-    return ends_.push_back({id, how, at});
+    return ends_.push_back({id, how});
   auto taken = take(position);
-  taken.item.status = how;
-  taken.item.ended_at = at;
+  taken.item.status = how.status;
+  taken.item.ended_at = how.at;
   keep(std::move(taken));
 }
 
-void recent_items::end_all(activity_status how, timestamp at) {
+void recent_items::end_all(const ending& how) {
   std::sort(running_.begin(), running_.end(),
             [](const entry& a, const entry& b) { return a.order < b.order; });
   for (auto& runs : running_) {
-    runs.item.status = how;
-    runs.item.ended_at = at;
+    runs.item.status = how.status;
+    runs.item.ended_at = how.at;
     keep(std::move(runs));
   }
   running_.clear();
-  index_.clear();
+  index_.reset();
 }
 
 } // namespace troupe

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,25 +50,29 @@ class recent_items {
     activity_item item;
     std::uint64_t order = 0; // of its beginning
   };
-  struct loose_end {
-    std::string id;
+  struct ending {
     activity_status status;
     timestamp at;
   };
+  struct loose_end {
+    std::string id;
+    ending how;
+  };
+  using index = std::unordered_map<std::string, std::size_t>; // places in running_
 
   void begin(activity_item item);
   void keep(entry ended);
   [[nodiscard]] std::size_t find(const std::string& id) const;
   entry take(std::size_t position);
-  void end(const std::string& id, activity_status how, timestamp at);
-  void end_all(activity_status how, timestamp at);
+  void end(const std::string& id, const ending& how);
+  void end_all(const ending& how);
 
-  std::vector<entry> running_;                         // in no order
-  std::unordered_map<std::string, std::size_t> index_; // of running_, once it is long
-  std::vector<entry> ended_;    // at most keep_ended; a ring in the order of their ends
-  std::size_t oldest_ = 0;      // of ended_
-  std::vector<loose_end> ends_; // of calls that began before the first event; merge gives them to those
-  std::optional<loose_end> all_ended_; // the agent's end, likewise
+  std::vector<entry> running_;      // in no order
+  std::unique_ptr<index> index_;    // once it is long
+  std::vector<entry> ended_;        // at most keep_ended; a ring in the order of their ends
+  std::size_t oldest_ = 0;          // of ended_
+  std::vector<loose_end> ends_;     // of calls that began before the first event; merge gives them to those
+  std::optional<ending> all_ended_; // the agent's end, likewise
   std::uint64_t next_ = 0;
 };
 

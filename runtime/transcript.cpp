@@ -1,17 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/runtime/transcript.hpp>
 
+#include <array>
 #include <utility>
 
 namespace troupe {
 
+template <std::size_t Size>
+struct transcript::sized_segment : segment {
+  sized_segment() { items = room; }
+  sized_segment(const sized_segment&) = delete;
+  sized_segment& operator=(const sized_segment&) = delete;
+
+  std::array<content_ptr, Size> room;
+};
+
+std::shared_ptr<transcript::segment> transcript::make_segment(std::size_t number) {
+  if (number == 0)
+    return std::make_shared<sized_segment<first_segment>>();
+  return std::make_shared<sized_segment<segment_size>>();
+}
+
 void transcript::append(content_ptr item) {
-  auto slot = size_ % segment_size;
+  const auto [number, slot] = place_of(size_);
   if (slot == 0) {
-    segments_.push_back(std::make_shared<segment>());
+    segments_.push_back(make_segment(number));
   } else if (segments_.back()->used != slot) {
     // Another copy has already appended here: go on in a segment of our own.
-    auto fork = std::make_shared<segment>();
+    auto fork = make_segment(number);
     for (std::size_t i = 0; i < slot; ++i)
       fork->items[i] = segments_.back()->items[i];
     segments_.back() = std::move(fork);

@@ -9,15 +9,17 @@
 
 #include <troupe/messages/content.hpp>
 
-#include <array>
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace troupe {
 
 class transcript {
  public:
+  // Contents of the first segment and of each later one: most conversations are short.
+  static constexpr std::size_t first_segment = 8;
   static constexpr std::size_t segment_size = 16;
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
@@ -25,7 +27,8 @@ class transcript {
 
   // `i` is below size().
   [[nodiscard]] const content_ptr& operator[](std::size_t i) const noexcept {
-    return (*segments_[i / segment_size]).items[i % segment_size];
+    const auto at = place_of(i);
+    return segments_[at.segment]->items[at.slot];
   }
   [[nodiscard]] const content_ptr& back() const noexcept { return (*this)[size_ - 1]; }
 
@@ -39,9 +42,23 @@ class transcript {
 
  private:
   struct segment {
-    std::array<content_ptr, segment_size> items;
+    std::span<content_ptr> items;
     std::size_t used = 0; // touched by the owner only
   };
+  template <std::size_t Size>
+  struct sized_segment;
+  struct place {
+    std::size_t segment;
+    std::size_t slot;
+  };
+
+  [[nodiscard]] static place place_of(std::size_t i) noexcept {
+    return i < first_segment
+               ? place{0, i}
+               : place{1 + (i - first_segment) / segment_size, (i - first_segment) % segment_size};
+  }
+  [[nodiscard]] static std::shared_ptr<segment> make_segment(std::size_t number);
+
   std::vector<std::shared_ptr<segment>> segments_;
   std::size_t size_ = 0;
 };

@@ -68,9 +68,8 @@ class folder {
     auto* call = find_open(state_, b.call);
     if (call == nullptr)
       return;
-    call->result = tool_result_part{b.call, b.name, b.text, b.is_error};
+    call->result = call_result{{b.call, b.name, b.text, b.is_error}, b.data};
     call->asking = false;
-    call->data = b.data;
     if (--state_.open == 0)
       close_turn();
   }
@@ -179,7 +178,7 @@ class folder {
     c.role = role::tool;
     c.parts.reserve(state_.calls.size());
     for (auto& call : state_.calls)
-      c.parts.push_back({std::move(*call.result), std::move(call.blob)});
+      c.parts.push_back({std::move(call.result->part), std::move(call.blob)});
     append(std::move(c));
     append_data();
     state_.calls.clear();
@@ -191,10 +190,11 @@ class folder {
   void append_data() {
     content c;
     for (auto& call : state_.calls) {
-      if (call.data.empty())
+      auto& data = call.result->data;
+      if (data.empty())
         continue;
       c.parts.push_back({text_part{prompt_text::data_of(call.name, call.call)}, {}});
-      for (auto& d : call.data)
+      for (auto& d : data)
         c.parts.push_back({std::move(d), {}});
     }
     if (!c.parts.empty())

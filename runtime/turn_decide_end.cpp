@@ -30,7 +30,7 @@ std::optional<json> decider::finished_task() {
   if (task_result_)
     return std::exchange(task_result_, {});
   for (const auto& call : state_.calls) {
-    if (call.name != "finish_task" || !call.result || call.result->is_error)
+    if (call.name != "finish_task" || !call.result || call.result->part.is_error)
       continue;
     if (auto parsed = parse_json(call.arguments))
       return std::move(*parsed);

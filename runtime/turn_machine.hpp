@@ -37,17 +37,23 @@ enum class agent_phase : std::uint8_t {
   ended,    // a child that has ended
 };
 
+struct call_result {
+  tool_result_part part;
+  std::vector<data_part> data; // that came with it
+
+  friend bool operator==(const call_result&, const call_result&) = default;
+};
+
 // A call of the turn that is under way.
 struct open_call {
   call_id call;
   std::string name;
   std::string arguments;
-  std::string blob;
-  bool asking = false;                    // a question about it is open
-  bool answered = false;                  // its question was answered
-  bool running = false;                   // the question is its tool's own: the call goes on with the answer
-  std::optional<tool_result_part> result; // set once
-  std::vector<data_part> data;            // that came with it
+  shared_text blob;
+  bool asking = false;       // a question about it is open
+  bool answered = false;     // its question was answered
+  bool running = false;      // the question is its tool's own: the call goes on with the answer
+  boxed<call_result> result; // set once
 
   friend bool operator==(const open_call&, const open_call&) = default;
 };
@@ -72,7 +78,7 @@ struct agent_state {
   std::uint32_t open = 0;           // calls without result
   std::vector<steering_body> hints; // wait for the next model call
   std::vector<background_result_body> background; // likewise
-  std::optional<limit_reached> limit;
+  boxed<limit_reached> limit;
   std::string last_text;                      // what the model last said in this run
   std::map<std::string, nlohmann::json> keys; // state keys that events wrote
   std::uint32_t events = 0;                   // events so far; numbers the next one

@@ -12,6 +12,7 @@
 #include <troupe/runtime/state_keys.hpp>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <initializer_list>
 #include <map>
@@ -46,14 +47,19 @@ struct member {
   agent_number parent = 0;
   call_id call;
   bool background = false;
-  std::uint32_t events = 0;                                       // index of its last event
-  std::uint32_t open_calls = 0;                                   // calls without result
-  std::uint32_t asking = 0;                                       // open questions of its own
-  std::uint32_t children = 0;                                     // that it waits for
-  std::vector<steer_agents> hints;                                // sent to it, not yet in the log; few
-  std::multiset<std::string> copied_hints;                        // in its log, which the root has got too
-  std::uint32_t paused = 0;                                       // open questions of it and its descendants
-  std::map<timer_kind, std::chrono::steady_clock::duration> left; // of its deadlines, while it is paused
+  std::uint32_t events = 0;              // index of its last event
+  std::uint32_t open_calls = 0;          // calls without result
+  std::uint32_t asking = 0;              // open questions of its own
+  std::uint32_t children = 0;            // that it waits for
+  std::vector<steer_agents> hints;       // sent to it, not yet in the log; few
+  std::vector<std::string> copied_hints; // in its log, which the root has got too; few
+  std::uint32_t paused = 0;              // open questions of it and its descendants
+  // Of its deadlines for the run and the grace call, while it is paused.
+  std::array<std::optional<std::chrono::steady_clock::duration>, 2> left{};
+
+  [[nodiscard]] std::optional<std::chrono::steady_clock::duration>& left_of(timer_kind of) {
+    return left.at(static_cast<std::size_t>(of));
+  }
 };
 
 struct waiting_run {
@@ -101,6 +107,7 @@ class supervisor final : public supervisor_handle::base {
   }
 
   const char* name() const override { return "supervisor"; }
+  subtype_t subtype() const override { return resumable::io_actor; } // lent threads run it too
 
   behavior_type make_behavior() override;
 
@@ -360,7 +367,7 @@ class supervisor final : public supervisor_handle::base {
   std::uint64_t tick_generation_ = 0;
 
   activity_collector collector_;
-  bool activity_in_flight_ = false;
+  std::shared_ptr<activity_turn> activity_turn_ = std::make_shared<activity_turn>();
   std::uint64_t deltas_sent_ = 0;
 };
 

@@ -52,7 +52,7 @@ void append_data_block(std::string& out, const data_part& data) {
 }
 
 void append_thought(std::string& out, const part& p, const thought_part& thought) {
-  blob_view blob(p.blob, protocol);
+  blob_view blob(p.blob.str(), protocol);
   if (auto item = blob.raw("item"); !item.empty()) {
     out.append(item);
   } else if (auto signature = blob.raw("signature"); !signature.empty()) {
@@ -63,7 +63,7 @@ void append_thought(std::string& out, const part& p, const thought_part& thought
 }
 
 void append_text(std::string& out, const part& p, const text_part& text) {
-  blob_view blob(p.blob, protocol);
+  blob_view blob(p.blob.str(), protocol);
   if (auto item = blob.raw("item"); !item.empty()) {
     out.append(item);
   } else if (!is_blank(text.text)) {
@@ -81,7 +81,7 @@ std::string call_id_of(const blob_view& blob, const call_id& ours) {
 }
 
 void append_call(std::string& out, const part& p, const tool_call_part& call) {
-  blob_view blob(p.blob, protocol);
+  blob_view blob(p.blob.str(), protocol);
   out.append(R"({"type":"tool_use")");
   append_member(out, "id", call_id_of(blob, call.call));
   append_member(out, "name", call.name);
@@ -96,7 +96,7 @@ void append_call(std::string& out, const part& p, const tool_call_part& call) {
 
 void append_result(std::string& out, const part& p, const tool_result_part& answer) {
   out.append(R"({"type":"tool_result")");
-  append_member(out, "tool_use_id", call_id_of(blob_view(p.blob, protocol), answer.call));
+  append_member(out, "tool_use_id", call_id_of(blob_view(p.blob.str(), protocol), answer.call));
   if (!answer.text.empty())
     append_member(out, "content", answer.text);
   out.append(answer.is_error ? R"(,"is_error":true})" : "}");

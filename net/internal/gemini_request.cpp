@@ -81,7 +81,7 @@ void append_data(std::string& out, const data_part& data) {
 }
 
 void append_part(std::string& out, const part& p, bool& first_call) {
-  blob_view blob(p.blob, protocol);
+  blob_view blob(p.blob.str(), protocol);
   if (auto item = blob.raw("item"); !item.empty()) {
     out.append(item);
   } else if (const auto* text = std::get_if<text_part>(&p.value)) {

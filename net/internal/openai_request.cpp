@@ -42,7 +42,7 @@ void append_data_item(std::string& out, const data_part& data) {
 }
 
 void append_call(std::string& out, const part& p, const tool_call_part& call) {
-  blob_view blob(p.blob, "openai");
+  blob_view blob(p.blob.str(), "openai");
   auto id = blob.text("id");
   out.append(R"({"id":)");
   append_json_string(out, id.empty() ? call.call.str() : id);
@@ -74,7 +74,7 @@ struct assistant {
   bool is_list = false;
 
   void add_text(const part& p, const text_part& said) {
-    blob_view blob(p.blob, "openai");
+    blob_view blob(p.blob.str(), "openai");
     if (auto item = blob.raw("item"); !item.empty()) {
       is_list = true;
       items.append(items.empty() ? "" : ",").append(item);
@@ -91,7 +91,7 @@ struct assistant {
   }
 
   void add_thought(const part& p, const thought_part& thought, bool with_reasoning) {
-    blob_view blob(p.blob, "openai");
+    blob_view blob(p.blob.str(), "openai");
     if (auto details = blob.raw("reasoning_details"); !details.empty())
       extra.append(R"(,"reasoning_details":)").append(details);
     if (auto field = blob.text("field"); with_reasoning && !field.empty()) {
@@ -130,7 +130,7 @@ void append_assistant(std::string& out, const content& c, bool with_reasoning) {
 }
 
 void append_user_item(std::string& out, const part& p) {
-  if (auto item = blob_view(p.blob, "openai").raw("item"); !item.empty())
+  if (auto item = blob_view(p.blob.str(), "openai").raw("item"); !item.empty())
     out.append(item);
   else if (const auto* text = std::get_if<text_part>(&p.value))
     append_text_item(out, text->text);
@@ -231,7 +231,7 @@ void append_settings(std::string& out, const model_request& request, const opena
 } // namespace
 
 std::string openai_call_id(const part& p, const call_id& ours) {
-  auto id = blob_view(p.blob, "openai").text("id");
+  auto id = blob_view(p.blob.str(), "openai").text("id");
   return id.empty() ? ours.str() : id;
 }
 

@@ -96,7 +96,7 @@ void append_user(std::string& out, const content& c) {
 }
 
 void append_model_part(std::string& out, const part& p) {
-  blob_view blob(p.blob, protocol);
+  blob_view blob(p.blob.str(), protocol);
   if (auto item = blob.raw("item"); !item.empty())
     out.append(1, ',').append(item);
   else if (const auto* text = std::get_if<text_part>(&p.value))
@@ -196,7 +196,7 @@ std::string encode_openai_responses_content(const content& c) {
   out.reserve(room_for(c));
   for (const auto& p : c.parts)
     if (const auto* answer = std::get_if<tool_result_part>(&p.value))
-      append_result(out, *answer, blob_view(p.blob, protocol));
+      append_result(out, *answer, blob_view(p.blob.str(), protocol));
   if (c.role != role::model) {
     append_user(out, c);
     return out;

@@ -251,7 +251,7 @@ part openai_responses_decoder::to_part(item i) const {
     auto secret = i.members.value("encrypted_content");
     // Without its encrypted form the service could only look it up, and nothing is stored there.
     if (secret.empty() || secret == "null")
-      opaque.blob.clear();
+      opaque.blob = {};
   }
   return opaque;
 }

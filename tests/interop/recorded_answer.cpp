@@ -34,7 +34,7 @@ json arguments_value(const std::string& text) {
 std::string signature_of(const part& p) {
   if (p.blob.empty())
     return {};
-  auto blob = json::parse(p.blob).value("gemini", json::object());
+  auto blob = json::parse(p.blob.str()).value("gemini", json::object());
   if (blob.contains("item"))
     blob = blob["item"];
   return blob.value("thoughtSignature", std::string{});
@@ -52,7 +52,7 @@ void describe_part(const part& p, json& out) {
   bool is_data = std::holds_alternative<data_part>(p.value);
   if (is_data)
     out["data"] = out["data"].get<int>() + 1;
-  else if (p.blob.find(R"({"item":)") != std::string::npos)
+  else if (p.blob.str().find(R"({"item":)") != std::string::npos)
     out["opaque"] = out["opaque"].get<int>() + 1;
 }
 
