@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/runtime/internal/browser_keys.hpp>
+#include <troupe/runtime/internal/key_readers.hpp>
 
 #include <optional>
 #include <string_view>
@@ -18,12 +19,7 @@ std::optional<browser_session> session_from_string(std::string_view text) {
 }
 
 template <auto Member>
-constexpr auto plain =
-    [](yaml_reader& r, const yaml_value& in, browser_options& out) { r.read(in, out.*Member); };
-template <auto Member>
-constexpr auto count = [](yaml_reader& r, const yaml_value& in, browser_options& out) {
-  r.read(in, out.*Member, 1U, max_count);
-};
+constexpr auto count = number<Member, 1U, max_count>;
 
 const yaml_key<browser_options> keys[] = {
     {"command", "text", "npx", "", plain<&browser_options::command>},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/runtime/internal/config_keys.hpp>
+#include <troupe/runtime/internal/key_readers.hpp>
 #include <troupe/runtime/internal/mcp_keys.hpp>
 #include <troupe/runtime/internal/sandbox_keys.hpp>
 #include <troupe/runtime/tool_names.hpp>
@@ -27,18 +28,9 @@ struct part_of {
 using model_part = part_of<model_spec>;
 using subagent_part = part_of<subagent_spec>;
 
-// A reader of the member that is named.
-template <auto Member>
-constexpr auto plain = [](yaml_reader& r, const yaml_value& in, auto& out) { r.read(in, out.*Member); };
 template <auto Member>
 constexpr auto in_part =
     [](yaml_reader& r, const yaml_value& in, auto& out) { r.read(in, out.value.*Member); };
-template <auto Member, auto Least, auto Most>
-constexpr auto number =
-    [](yaml_reader& r, const yaml_value& in, auto& out) { r.read(in, out.*Member, Least, Most); };
-template <auto Member>
-constexpr auto duration =
-    [](yaml_reader& r, const yaml_value& in, auto& out) { r.read(in, out.*Member, milliseconds{0}); };
 
 const yaml_key<agent_limits> agent_limit_keys[] = {
     {"max_turns", "number", "30", "Model calls of an agent in one run.",
@@ -105,12 +97,7 @@ void read_limits(yaml_reader& reader, const yaml_value& in, agent_limits& agent,
 
 // Which options there are, the provider knows.
 void read_options(yaml_reader& reader, const yaml_value& in, model_part& out) {
-  if (!in.node.is_map())
-    return reader.wrong_type(in, "a map from the names of options to their values");
-  for (std::size_t i = 0; i < in.node.items.size(); ++i) {
-    const auto& name = in.node.keys[i].text;
-    reader.read({in.node.items[i], in.key + "." + name, in.node.keys[i].line}, out.value.options[name]);
-  }
+  reader.read_texts(in, out.value.options, "a map from the names of options to their values");
 }
 
 template <auto Member>
@@ -144,12 +131,7 @@ const yaml_key<model_price> price_keys[] = {
 };
 
 void read_headers(yaml_reader& reader, const yaml_value& in, model_part& out) {
-  if (!in.node.is_map())
-    return reader.wrong_type(in, "a map from the names of header lines to their values");
-  for (std::size_t i = 0; i < in.node.items.size(); ++i) {
-    const auto& name = in.node.keys[i].text;
-    reader.read({in.node.items[i], in.key + "." + name, in.node.keys[i].line}, out.value.headers[name]);
-  }
+  reader.read_texts(in, out.value.headers, "a map from the names of header lines to their values");
 }
 
 const yaml_key<model_part> model_keys[] = {
@@ -318,11 +300,7 @@ const yaml_key<policy_rule> policy_keys[] = {
     {"agent", "glob", "`*`", "Name of the agent that calls.", plain<&policy_rule::agent>},
     {"arguments", "map of globs", "any", "Arguments by name; all must fit.",
      [](yaml_reader& r, const yaml_value& in, policy_rule& out) {
-       if (!in.node.is_map())
-         return r.wrong_type(in, "a map from arguments to globs");
-       for (std::size_t i = 0; i < in.node.items.size(); ++i)
-         r.read({in.node.items[i], in.key + "." + in.node.keys[i].text, in.node.keys[i].line},
-                out.arguments[in.node.keys[i].text]);
+       r.read_texts(in, out.arguments, "a map from arguments to globs");
      }},
     {"arguments_pattern", "RE2", "any", "Searched in the arguments as one line of JSON.",
      plain<&policy_rule::arguments_pattern>},

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/runtime/internal/key_readers.hpp>
 #include <troupe/runtime/internal/mcp_keys.hpp>
 #include <troupe/runtime/json_text.hpp>
 
@@ -16,22 +17,8 @@ constexpr std::uint64_t max_ms =
     static_cast<std::uint64_t>(std::chrono::milliseconds{std::chrono::hours{24 * 7}}.count());
 
 template <auto Member>
-constexpr auto plain =
-    [](yaml_reader& r, const yaml_value& in, mcp_server_spec& out) { r.read(in, out.*Member); };
-
-template <auto Member>
-constexpr auto duration = [](yaml_reader& r, const yaml_value& in, mcp_server_spec& out) {
-  r.read(in, out.*Member, milliseconds{1});
-};
-
-template <auto Member>
 constexpr auto texts = [](yaml_reader& r, const yaml_value& in, mcp_server_spec& out) {
-  if (!in.node.is_map())
-    return r.wrong_type(in, "a map from names to texts");
-  for (std::size_t i = 0; i < in.node.items.size(); ++i) {
-    const auto& name = in.node.keys[i].text;
-    r.read({in.node.items[i], in.key + "." + name, in.node.keys[i].line}, (out.*Member)[name]);
-  }
+  r.read_texts(in, out.*Member, "a map from names to texts");
 };
 
 void read_url(yaml_reader& r, const yaml_value& in, mcp_server_spec& out) {
@@ -58,10 +45,11 @@ const key keys[] = {
      "Header lines for it; `$NAME` and `${NAME}` stand for variables of the environment.",
      texts<&mcp_server_spec::headers>},
     {"startup_timeout", "duration", "30s", "Time until its tools are known.",
-     duration<&mcp_server_spec::startup_timeout>},
+     duration<&mcp_server_spec::startup_timeout, 1>},
     {"timeout", "duration", "2m", "Time of a call without a sign of life.",
-     duration<&mcp_server_spec::timeout>},
-    {"max_call_time", "duration", "10m", "Time of a call in all.", duration<&mcp_server_spec::max_call_time>},
+     duration<&mcp_server_spec::timeout, 1>},
+    {"max_call_time", "duration", "10m", "Time of a call in all.",
+     duration<&mcp_server_spec::max_call_time, 1>},
     {"include_tools", "list of names", "all", "Which of its tools are used, by the server's names.",
      plain<&mcp_server_spec::include_tools>},
     {"exclude_tools", "list of names", "none", "Which of its tools are not used.",

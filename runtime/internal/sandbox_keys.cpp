@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/runtime/internal/key_readers.hpp>
 #include <troupe/runtime/internal/sandbox_keys.hpp>
 
 #include <chrono>
@@ -11,9 +12,6 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::uint32_t max_count = 10'000'000;
-
-template <auto Member>
-constexpr auto plain = [](yaml_reader& r, const yaml_value& in, auto& out) { r.read(in, out.*Member); };
 
 std::optional<sandbox_backend> backend_from_string(std::string_view text) {
   if (text == "none")

@@ -158,4 +158,14 @@ bool yaml_reader::read_schema(const yaml_value& in, nlohmann::json& out) {
   return true;
 }
 
+void yaml_reader::read_texts(const yaml_value& in, std::map<std::string, std::string>& out,
+                             const char* expected) {
+  if (!in.node.is_map())
+    return wrong_type(in, expected);
+  for (std::size_t i = 0; i < in.node.items.size(); ++i) {
+    const auto& name = in.node.keys[i];
+    read({in.node.items[i], in.key + "." + name.text, name.line}, out[name.text]);
+  }
+}
+
 } // namespace troupe::internal

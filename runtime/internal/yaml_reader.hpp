@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -56,6 +57,8 @@ class yaml_reader {
   bool read(const yaml_value& in, std::vector<std::string>& out); // a list of texts
   bool read(const yaml_value& in, std::vector<tool_ref>& out); // names and wildcards, checked for their form
   bool read_schema(const yaml_value& in, nlohmann::json& out); // a map that compiles as JSON Schema
+  // A map from names to texts; `expected` is for the message. Values that are no texts are noted one by one.
+  void read_texts(const yaml_value& in, std::map<std::string, std::string>& out, const char* expected);
   // One of the words, by `from_text`; `words` is for the message.
   template <class Enum, class FromText>
   bool read_word(const yaml_value& in, Enum& out, FromText from_text, const char* words) {

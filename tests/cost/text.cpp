@@ -1,7 +1,6 @@
 // What comes in and goes out as text: requests, answers, arguments, what people see.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/net/internal/model_exchange.hpp>
 #include <troupe/net/internal/openai_request.hpp>
 #include <troupe/net/internal/openai_response.hpp>
 #include <troupe/runtime/json_text.hpp>
@@ -10,10 +9,11 @@
 #include <doctest/doctest.h>
 
 #include <memory>
-#include <string>
+#include <string_view>
 #include <utility>
 
 #include "cost/workloads.hpp"
+#include "support/answers.hpp"
 #include "support/profiles.hpp"
 
 namespace troupe::cost {
@@ -43,53 +43,19 @@ work request_to_text() {
   };
 }
 
-class sink final : public model_sink {
- public:
-  void on_chunk(model_chunk) override { ++chunks; }
-  void on_done(model_response response) override { parts = response.parts.size(); }
-  void on_failed(model_error) override {}
-  std::size_t chunks = 0;
-  std::size_t parts = 0;
-};
-
-void read(const std::string& text, const char* type, bool stream) {
-  auto out = std::make_shared<sink>();
-  net::exchange_setup setup;
-  setup.endpoint = std::make_shared<const net::model_endpoint>(net::model_endpoint{"http://h", ""});
-  setup.sink = out;
-  setup.decoder = std::make_unique<net::openai_decoder>(stream);
-  setup.stream = stream;
-  net::model_exchange exchange(std::move(setup));
-  net::http_headers headers;
-  headers.add("Content-Type", type);
-  exchange.on_head(200, headers);
-  exchange.on_data(text);
-  exchange.on_end();
-  REQUIRE(out->parts == 1);
+void read(std::string_view text, std::string_view type, bool stream) {
+  REQUIRE(parts_of<net::openai_decoder>({&text, 1}, type, stream) == 1);
 }
 
 work answer_from_text() {
-  return
-      [text = std::string{
-           R"({"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":)"
-           R"({"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":)"
-           R"({"name":"lookup","arguments":"{\"i\": 1}"}}]},"finish_reason":"tool_calls"}],"usage":)"
-           R"({"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}})"}] {
-        for (int i = 0; i < 50; ++i)
-          read(text, "application/json", false);
-      };
+  return [text = openai_answer()] {
+    for (int i = 0; i < 50; ++i)
+      read(text, "application/json", false);
+  };
 }
 
 work stream_from_text() {
-  std::string text;
-  for (int i = 0; i < 200; ++i)
-    text +=
-        R"(data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":" word"},)"
-        R"("finish_reason":null}]})"
-        "\n\n";
-  text += R"(data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]})"
-          "\n\ndata: [DONE]\n\n";
-  return [text = std::move(text)] { read(text, "text/event-stream", true); };
+  return [text = openai_stream(200)] { read(text, event_stream, true); };
 }
 
 work arguments_from_text() {
@@ -101,10 +67,7 @@ work arguments_from_text() {
 }
 
 work sanitised_text() {
-  std::string text;
-  while (text.size() < 10'000)
-    text += "The file src/main.cpp has 120 lines; max_tokens: 4096, author: someone. ";
-  return [text = text + "api_key=abcdefghijklmnop"] { REQUIRE(sanitize_text(text) != text); };
+  return [text = text_with_key(10'000)] { REQUIRE(sanitize_text(text) != text); };
 }
 
 } // namespace

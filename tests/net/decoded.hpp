@@ -1,9 +1,7 @@
-// An answer given to a decoder piece by piece, as a connection would, and what the runtime is told of it.
+// An answer given to a decoder piece by piece, and what the runtime is told of it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-
-#include <troupe/net/internal/model_exchange.hpp>
 
 #include <memory>
 #include <string>
@@ -12,28 +10,15 @@
 #include <vector>
 
 #include "net/recorded.hpp"
+#include "support/answers.hpp"
 
 namespace troupe::test {
-
-constexpr std::string_view event_stream = "text/event-stream";
 
 inline model_record decode(std::unique_ptr<net::answer_decoder> decoder,
                            const std::vector<std::string_view>& pieces, std::string_view type, bool stream,
                            int status = 200) {
   auto sink = std::make_shared<recording_sink>();
-  net::exchange_setup setup;
-  setup.endpoint =
-      std::make_shared<const net::model_endpoint>(net::model_endpoint{"http://h/v1", "sk-secret"});
-  setup.sink = sink;
-  setup.decoder = std::move(decoder);
-  setup.stream = stream;
-  auto exchange = std::make_shared<net::model_exchange>(std::move(setup));
-  net::http_headers headers;
-  headers.add("Content-Type", type);
-  exchange->on_head(status, headers);
-  for (auto piece : pieces)
-    exchange->on_data(piece);
-  exchange->on_end();
+  give_answer(sink, std::move(decoder), pieces, type, stream, status);
   return sink->wait();
 }
 

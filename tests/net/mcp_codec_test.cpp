@@ -243,6 +243,12 @@ TEST_CASE("resources are listed and read as text") {
   CHECK(read_mcp_resource({{"contents", {{{"uri", "a://1"}, {"text", "x"}}}}}, limits).text ==
         "[resource a://1]\nx");
   CHECK(read_mcp_resource({{"contents", 1}}, limits).failed == errc::protocol);
+  for (const auto& none : {read_mcp_resource_list({{"resources", 1}}, limits),
+                           read_mcp_template_list({{"resources", json::array()}}, limits)}) {
+    CHECK(none.failed == errc::protocol);
+    CHECK(none.text.find("no list `resource") != std::string::npos);
+  }
+  CHECK(read_mcp_template_list({{"resourceTemplates", json::array()}}, limits).text.empty());
 }
 
 TEST_CASE("a status that is no success says what to do") {

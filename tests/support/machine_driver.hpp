@@ -10,6 +10,7 @@
 
 #include <vector>
 
+#include "support/events.hpp"
 #include "support/profiles.hpp"
 
 namespace troupe::test {
@@ -18,14 +19,7 @@ class machine_driver {
  public:
   explicit machine_driver(agent_profile_ptr profile, agent_number number = 0) : profile_(std::move(profile)) {
     state.number = number;
-    auto origin = std::make_shared<event_origin>();
-    origin->session = session_id{"s"};
-    origin->run = make_run_id(origin->session, 1);
-    origin->agent = make_agent_id(origin->session, number);
-    origin->number = number;
-    origin->author = profile_->name;
-    origin->branch = profile_->name;
-    origin_ = std::move(origin);
+    origin_ = make_origin(session_id{"s"}, number, profile_->name, profile_->name);
   }
 
   // Feeds an input; gives the commands that follow. Calls that only need durability get it at once.

@@ -1,12 +1,11 @@
-// Profiles and tools for tests.
+// Profiles and tools for tests, and for programs that measure.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <troupe/runtime/profile_builder.hpp>
 
-#include <doctest/doctest.h>
-
+#include <stdexcept>
 #include <string>
 
 namespace troupe::test {
@@ -41,7 +40,8 @@ inline root_spec root(std::string name = "root") {
 
 inline agent_profile_ptr build(const root_spec& spec, const build_environment& with = environment()) {
   auto built = build_root(spec, with);
-  REQUIRE_MESSAGE(built.has_value(), (built ? std::string{} : to_string(built.failure())));
+  if (!built)
+    throw std::runtime_error{to_string(built.failure())};
   return built->profile;
 }
 

@@ -1,4 +1,4 @@
-// Batches of events for tests of stores: dense from seq 1, with times and indexes that tell them apart.
+// Batches of events for tests of stores, and what a store has kept of them.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,36 +13,22 @@
 #include <utility>
 #include <vector>
 
+#include "support/events.hpp"
+
 namespace troupe::test {
 
 inline event_origin_ptr origin_of(const session_id& session, agent_number number) {
-  auto origin = std::make_shared<event_origin>();
-  origin->session = session;
-  origin->run = make_run_id(session, 1);
-  origin->agent = make_agent_id(session, number);
-  origin->number = number;
-  origin->author = number == 0 ? "root" : "child" + std::to_string(number);
-  origin->branch = number == 0 ? "root" : "root." + origin->author;
-  if (number != 0)
-    origin->parent_call = make_call_id(0, 0, number);
+  if (number == 0)
+    return make_origin(session, 0, "root", "root");
+  const auto author = "child" + std::to_string(number);
+  auto origin = make_origin(session, number, author, "root." + author);
+  origin->parent_call = make_call_id(0, 0, number);
   return origin;
 }
 
 inline event_batch_ptr make_batch(const session_id& session, std::uint64_t first_seq, agent_number number,
                                   std::vector<event_body> bodies) {
-  auto batch = std::make_shared<event_batch>();
-  const auto origin = origin_of(session, number);
-  for (auto& body : bodies) {
-    const auto seq = first_seq + batch->size();
-    batch->push_back({seq,
-                      static_cast<std::uint32_t>(seq),
-                      timestamp{std::chrono::microseconds{1'000'000 + seq}},
-                      origin,
-                      std::move(body),
-                      {},
-                      {}});
-  }
-  return batch;
+  return make_batch(origin_of(session, number), first_seq, std::move(bodies));
 }
 
 inline event_body text_body(std::string text) {

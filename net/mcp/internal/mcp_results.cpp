@@ -115,6 +115,26 @@ bool says(const json& content, const json& structured) {
   });
 }
 
+tool_result no_list(const std::string& name) {
+  return tool_result::failure(errc::protocol, "The MCP server's answer has no list `" + name + "`.");
+}
+
+// A page of a list of resources or of templates, and the cursor of the next.
+tool_result read_links(const json& value, const std::string& name, const mcp_limits& limits, bool templates) {
+  const auto& links = member_of(value, name);
+  if (!links.is_array())
+    return no_list(name);
+  result_text out{limits};
+  for (const auto& one : links)
+    add_link(out, one, templates);
+  if (links.empty() && !templates)
+    out.line("There are no resources.");
+  if (const auto cursor = text_of(value, "nextCursor"); !cursor.empty())
+    out.line("More with cursor: " + std::string{templates ? mcp_template_cursor : ""} +
+             cut_text(cursor, 1024));
+  return out.take();
+}
+
 } // namespace
 
 tool_result read_mcp_call_result(const json& value, const mcp_limits& limits) {
@@ -140,7 +160,7 @@ tool_result read_mcp_call_result(const json& value, const mcp_limits& limits) {
 tool_result read_mcp_resource(const json& value, const mcp_limits& limits) {
   const auto& contents = member_of(value, "contents");
   if (!contents.is_array())
-    return tool_result::failure(errc::protocol, "The MCP server's answer has no list `contents`.");
+    return no_list("contents");
   result_text out{limits};
   for (const auto& one : contents)
     out.resource(one);
@@ -148,29 +168,11 @@ tool_result read_mcp_resource(const json& value, const mcp_limits& limits) {
 }
 
 tool_result read_mcp_resource_list(const json& value, const mcp_limits& limits) {
-  const auto& resources = member_of(value, "resources");
-  if (!resources.is_array())
-    return tool_result::failure(errc::protocol, "The MCP server's answer has no list `resources`.");
-  result_text out{limits};
-  for (const auto& one : resources)
-    add_link(out, one);
-  if (resources.empty())
-    out.line("There are no resources.");
-  if (const auto cursor = text_of(value, "nextCursor"); !cursor.empty())
-    out.line("More with cursor: " + cut_text(cursor, 1024));
-  return out.take();
+  return read_links(value, "resources", limits, false);
 }
 
 tool_result read_mcp_template_list(const json& value, const mcp_limits& limits) {
-  const auto& templates = member_of(value, "resourceTemplates");
-  if (!templates.is_array())
-    return tool_result::failure(errc::protocol, "The MCP server's answer has no list `resourceTemplates`.");
-  result_text out{limits};
-  for (const auto& one : templates)
-    add_link(out, one, true);
-  if (const auto cursor = text_of(value, "nextCursor"); !cursor.empty())
-    out.line("More with cursor: " + std::string{mcp_template_cursor} + cut_text(cursor, 1024));
-  return out.take();
+  return read_links(value, "resourceTemplates", limits, true);
 }
 
 std::optional<result<mcp_input_round>> read_mcp_input_round(const json& value, const mcp_limits& limits) {
