@@ -28,7 +28,9 @@ agent::behavior_type agent::make_behavior() {
   else if (begin_)
     begin(*begin_);
   begin_.reset();
+  // CAF tries them in this order: the frequent ones first.
   return {
+      [this](const model_reply& reply) { take_reply(reply); },
       [this](const begin_run& run) {
         use_profile(run.profile);
         origin_ = run.origin;
@@ -45,7 +47,6 @@ agent::behavior_type agent::make_behavior() {
         if (is_cancel)
           take_deferred();
       },
-      [this](const model_reply& reply) { take_reply(reply); },
       [this](const permit_granted& granted) {
         if (granted.call == call_number_ && request_)
           start_call(granted.place);

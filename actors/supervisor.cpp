@@ -16,9 +16,12 @@ void close_in(session_store& store, const session_id& session, std::uint64_t epo
 
 supervisor::behavior_type supervisor::make_behavior() {
   make_context();
+  // CAF tries them in this order: the frequent ones first.
   return {
-      [this](const start_run& start) { accept(start); },
       [this](const agent_step& step) { take_step(step); },
+      [this](const log_written& report) { take_written(report); },
+      [this](const activity_taken&) { send_activity(); },
+      [this](const start_run& start) { accept(start); },
       [this](const steer_agents& steer) { route_hint(steer); },
       [this](const answer_question& answer) { route_answer(answer); },
       [this](const cancel_agents& cancel) { route_cancel(cancel); },
@@ -34,12 +37,10 @@ supervisor::behavior_type supervisor::make_behavior() {
                 s.done);
       },
       [this](const session_read& read) { take_contents(std::move(*read.contents)); },
-      [this](const log_written& report) { take_written(report); },
       [this](const tick& t) {
         if (t.generation == tick_generation_)
           fire_deadlines();
       },
-      [this](const activity_taken&) { send_activity(); },
       [this](const stop_actor&) { leave(); },
   };
 }

@@ -174,8 +174,6 @@ TEST_CASE("a thread takes jobs of a lane over once they are many") {
   CHECK(t.queue.take(true) == &jobs[0]);
   CHECK(t.queue.take(false) == &jobs[1]);
   CHECK(t.queue.take_lent(t.lane) == &jobs[2]);
-  t.queue.close();
-  CHECK(t.queue.take(false) == nullptr);
 }
 
 TEST_CASE("a lane that goes on keeps its jobs, and one that does not loses them in time") {

@@ -165,7 +165,7 @@ TEST_CASE("what an earlier process left is shown: its calls, its questions and w
     open.arguments = "{}";
     state.calls.push_back(std::move(open));
   }
-  state.calls.back().result = tool_result_part{};
+  state.calls.back().result = call_result{{}, {}};
   state.conversation.append(std::make_shared<const content>(make_text(role::user, "Sum it up.")));
   activity_collector collector{log.session()};
   collector.restore(log.origin(0), {"root", "root", "fast", 0, false}, state,
