@@ -28,7 +28,6 @@
 namespace troupe::actors {
 
 class piece_stream;
-class activity_turn;
 
 // A place among the calls of a model that may be under way. What became of the call frees it, and so does destroying it:
 // then the call was given up. Thread-safe, but for two of these at once.
@@ -167,12 +166,10 @@ struct log_written {
   status written;
 };
 
-// The receiver takes what it can use out of the delta. Then it ends the turn, and sends activity_taken where that says that
-// somebody waits for it; also where there is none.
+// The receiver takes what it can use out of the delta.
 struct activity_message {
   std::shared_ptr<activity_delta> delta;
   steady_time sent{}; // zero: the wait in the mailbox is not measured
-  std::shared_ptr<activity_turn> turn{};
 };
 struct pieces_ready {
   std::shared_ptr<piece_stream> stream;
@@ -253,12 +250,12 @@ using sessions_handle =
           void(supervisor_idle),   // from a supervisor
           drained(drain)>;         // shutdown
 
-using observer_handle = typed<void(activity_message),            // from a supervisor; see activity_message
-                              void(pieces_ready),                // from a model call that streams
-                              void(watch_partials),              // somebody follows the pieces of a session
-                              void(query_changes),               // what has changed in the tree
-                              void(query_events),                // the newest events
-                              void(query_vitals),                // how the whole is doing
+using observer_handle = typed<void(activity_message), // from a supervisor; acknowledged with activity_taken
+                              void(pieces_ready),     // from a model call that streams
+                              void(watch_partials),   // somebody follows the pieces of a session
+                              void(query_changes),    // what has changed in the tree
+                              void(query_events),     // the newest events
+                              void(query_vitals),     // how the whole is doing
                               snapshot_reply(snapshot_request)>; // the live tree
 
 // Asks for a place, at the earliest after a delay. Answered with permit_granted.

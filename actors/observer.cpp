@@ -37,8 +37,7 @@ class observer final : public observer_handle::base {
         [this](const activity_message& message) {
           const measured_message measured{&link_->observer, message.sent};
           take(*message.delta);
-          const bool waits = message.turn == nullptr || message.turn->end();
-          if (auto from = current_sender(); from && waits)
+          if (auto from = current_sender())
             send(caf::actor_cast<supervisor_handle>(from), activity_taken{});
         },
         [this](const pieces_ready& ready) {

@@ -12,7 +12,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdint>
 #include <memory>
 
 namespace troupe::actors {
@@ -23,26 +22,6 @@ struct observer_link {
   actor_meter supervisors;
   actor_meter observer;
   actor_meter tools; // calls: their wait for a thread, and how long they ran
-};
-
-// Whether a delta of a supervisor is on its way to the observer. Thread-safe.
-class activity_turn {
- public:
-  // By the supervisor. True: it may send one. Otherwise end() will say that it waits for its turn.
-  [[nodiscard]] bool begin() noexcept {
-    for (auto is = state_.load();;) {
-      if (is == state::wanted)
-        return false;
-      if (state_.compare_exchange_weak(is, is == state::free ? state::taken : state::wanted))
-        return is == state::free;
-    }
-  }
-  // By the observer, once it has taken the delta. True: the supervisor waits and is to be told.
-  [[nodiscard]] bool end() noexcept { return state_.exchange(state::free) == state::wanted; }
-
- private:
-  enum class state : std::uint8_t { free, taken, wanted };
-  std::atomic<state> state_{state::free};
 };
 
 // Events are kept for followers until nobody has asked for them for so long.

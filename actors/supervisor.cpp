@@ -20,7 +20,10 @@ supervisor::behavior_type supervisor::make_behavior() {
   return {
       [this](const agent_step& step) { take_step(step); },
       [this](const log_written& report) { take_written(report); },
-      [this](const activity_taken&) { send_activity(); },
+      [this](const activity_taken&) {
+        activity_in_flight_ = false;
+        send_activity();
+      },
       [this](const start_run& start) { accept(start); },
       [this](const steer_agents& steer) { route_hint(steer); },
       [this](const answer_question& answer) { route_answer(answer); },

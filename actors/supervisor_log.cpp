@@ -197,12 +197,12 @@ void supervisor::fail_all(const error& why) {
 
 void supervisor::send_activity(bool at_once) {
   collector_.note_queued(static_cast<std::uint32_t>(waiting_.size()));
-  if (collector_.empty() || (!activity_turn_->begin() && !at_once))
+  if ((activity_in_flight_ && !at_once) || collector_.empty())
     return;
+  activity_in_flight_ = true;
   const bool measured = ++deltas_sent_ % measured_every == 0;
   send(environment_->observer,
-       activity_message{collector_.take(), measured ? std::chrono::steady_clock::now() : steady_time{},
-                        activity_turn_});
+       activity_message{collector_.take(), measured ? std::chrono::steady_clock::now() : steady_time{}});
 }
 
 void supervisor::write_for(member& agent, std::initializer_list<event_body> bodies) {

@@ -367,7 +367,7 @@ class supervisor final : public supervisor_handle::base {
   std::uint64_t tick_generation_ = 0;
 
   activity_collector collector_;
-  std::shared_ptr<activity_turn> activity_turn_ = std::make_shared<activity_turn>();
+  bool activity_in_flight_ = false;
   std::uint64_t deltas_sent_ = 0;
 };
 

@@ -190,15 +190,3 @@ TEST_CASE("a run that its starter has cancelled while it waited is not begun") {
   CHECK(f.is_quiet());
   CHECK(f.events<agent_started_body>().size() == 1);
 }
-
-TEST_CASE("a supervisor whose turn is taken is told of its end, and nobody else") {
-  actors::activity_turn turn;
-  CHECK(turn.begin());
-  CHECK_FALSE(turn.end());
-  CHECK(turn.begin());
-  CHECK_FALSE(turn.begin());
-  CHECK_FALSE(turn.begin());
-  CHECK(turn.end());
-  CHECK_FALSE(turn.end());
-  CHECK(turn.begin());
-}
