@@ -126,7 +126,7 @@ def idle_rows(b):
     b.table.add("idle: CPU of a process with 100,000 waiting agents", r["idle_cpu_percent"], "%", goal=1)
     if b.quick:
         b.table.add("idle: memory of a waiting agent", r["bytes_per_agent"], "B", goal=2500,
-                    reason="1.3 kB are CAF's actor; then state, log, request and row, not yet packed")
+                    reason="1.3 kB are CAF's actor; then state, log, request and the observer's row")
         return
     r = b.troupe("idle, 1,000,000", "idle", "--n", 1_000_000, "--sessions", 1000)
     b.table.add("idle: peak memory of 1,000,000 waiting agents", r["peak_rss_mb"] * 1024 * 1024 / 1e9, "GB", goal=2.5,
@@ -140,7 +140,7 @@ def latency_rows(b):
     b.table.add("latency: tool call to next request, p99", r["turn_p99_us"], "us", goal=300)
     b.table.add("latency: message to an idle process to its request, p50", r["wake_p50_us"], "us")
     b.table.add("latency: message to an idle process to its request, p99", r["wake_p99_us"], "us", goal=200,
-                reason="three threads wake one after the other, from cores that sleep")
+                reason="one thread wakes; what it runs and reads is cold after the sleep")
 
 
 def session_rows(b):
