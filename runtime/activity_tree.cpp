@@ -7,6 +7,8 @@
 namespace troupe {
 namespace {
 
+constexpr std::size_t sparse_buckets = 16; // for each element of an index, from where on it is made smaller
+
 std::size_t index(activity_state s) {
   return static_cast<std::size_t>(s);
 }
@@ -252,6 +254,8 @@ void activity_tree::collapse() {
     const auto row = std::move(child->second->row);
     entry.agents.erase(child->second);
     entry.by_number.erase(child);
+    if (entry.by_number.bucket_count() > sparse_buckets * (entry.by_number.size() + sparse_buckets))
+      entry.by_number.rehash(0); // it has had thousands, and may stay small for long
     --states_[index(row.state)];
     note_removal(id, number);
     auto parent = entry.by_number.find(row.parent);

@@ -142,8 +142,10 @@ recent_items::entry recent_items::take(std::size_t position) {
       index_->insert_or_assign(running_[position].item.id, position);
   }
   running_.pop_back();
-  if (running_.size() <= short_list)
+  if (index_ && running_.size() <= short_list) {
     index_.reset();
+    running_.shrink_to_fit(); // of thousands, perhaps, and it may stay short for long
+  }
   return taken;
 }
 
@@ -165,7 +167,7 @@ void recent_items::end_all(const ending& how) {
     runs.item.ended_at = how.at;
     keep(std::move(runs));
   }
-  running_.clear();
+  running_ = {};
   index_.reset();
 }
 

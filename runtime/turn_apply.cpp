@@ -13,6 +13,8 @@
 namespace troupe {
 namespace {
 
+constexpr std::size_t kept_calls = 64; // places of calls that an agent keeps for its next turn
+
 class folder {
  public:
   explicit folder(agent_state& state) : state_(state) {}
@@ -182,6 +184,8 @@ class folder {
     append(std::move(c));
     append_data();
     state_.calls.clear();
+    if (state_.calls.capacity() > kept_calls)
+      state_.calls = {}; // of thousands, perhaps, and the agent may live on for long
     if (state_.phase == agent_phase::working)
       state_.phase = agent_phase::thinking;
   }

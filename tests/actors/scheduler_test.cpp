@@ -199,23 +199,25 @@ TEST_CASE("a message that is due later goes with its actor, which it does not ke
   delayed_messages later;
   later.start();
   auto actor = system.spawn<where_actor<false>>();
-  auto told = std::make_shared<told_where>();
-  auto message = [&](std::chrono::steady_clock::duration delay) {
+  auto message = [&](std::chrono::steady_clock::duration delay, std::shared_ptr<told_where> told) {
     auto self = caf::actor_cast<caf::strong_actor_ptr>(actor);
     later.add(std::chrono::steady_clock::now() + delay, self,
-              caf::make_mailbox_element(self, caf::make_message_id(), {}, where{told}));
+              caf::make_mailbox_element(self, caf::make_message_id(), {}, where{std::move(told)}));
   };
+  auto dropped = std::make_shared<told_where>();
   const auto before = caf::actor_cast<caf::strong_actor_ptr>(actor)->strong_refs.load();
-  message(1h);
+  message(1h, dropped);
   CHECK(caf::actor_cast<caf::strong_actor_ptr>(actor)->strong_refs.load() == before);
-  CHECK(told.use_count() == 2);
+  CHECK(dropped.use_count() == 2);
   later.drop_for(actor.id());
-  CHECK(told.use_count() == 1);
+  CHECK(dropped.use_count() == 1);
+  auto told = std::make_shared<told_where>();
   auto answer = told->get_future();
-  message(1h);
-  message(0s); // comes before it
+  message(1h, dropped);
+  message(0s, std::move(told)); // comes before it
   CHECK(answer.get() != std::thread::id{});
   later.stop();
-  message(0s); // and is dropped
-  CHECK(told.use_count() == 1);
+  CHECK(dropped.use_count() == 1);
+  message(0s, dropped); // comes too late
+  CHECK(dropped.use_count() == 1);
 }
