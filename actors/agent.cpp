@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/actors/internal/agent_actor.hpp>
+#include <troupe/messages/free_memory.hpp>
 #include <troupe/runtime/state_keys.hpp>
 
 #include <algorithm>
@@ -98,7 +99,7 @@ void agent::drain_inbox() {
     const auto in = std::move(inbox_[taken_++]);
     advance(in);
   }
-  inbox_ = {}; // waiting agents keep no room for it
+  free_memory(inbox_); // waiting agents keep no room for it
   taken_ = 0;
 }
 

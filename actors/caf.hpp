@@ -93,7 +93,7 @@ class outside_thread {
 };
 
 struct scheduler_options {
-  std::size_t threads = 0;         // 0: one a core
+  std::size_t threads = 0;         // 0: one for each usable processor
   bool testing = false;            // CAF's deterministic coordinator with virtual time
   thread_lender* lender = nullptr; // outlives the system; null: none
 };

@@ -28,6 +28,8 @@ job_queue::lane* job_queue::lane_for(const caf::resumable& job) {
 }
 
 void job_queue::put(lane& to, caf::resumable* job) {
+  if (to.jobs.empty())
+    to.took = true; // its patience begins with this one
   to.jobs.push_back(job);
   ++lent_;
   if (std::exchange(to.called, true))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/actors/piece_stream.hpp>
+#include <troupe/messages/free_memory.hpp>
 
 #include <utility>
 
@@ -38,7 +39,7 @@ std::vector<partial> piece_stream::take() {
 void piece_stream::close() {
   std::lock_guard lock{mutex_};
   closed_ = true;
-  waiting_ = {};
+  free_memory(waiting_);
 }
 
 } // namespace troupe::actors

@@ -47,7 +47,7 @@ void sparing_clock::start(caf::actor_system& system) {
 }
 
 void sparing_clock::stop() {
-  messages_.stop();
+  end_messages();
   cancel_dispatch_loop();
   thread_.join();
 }
@@ -160,9 +160,10 @@ void scheduler::stop() {
   queue_.close();
   for (auto& thread : threads_)
     thread.join();
-  clock_.stop();
+  clock_.end_messages();
   while (auto* job = queue_.try_take())
-    cleanup_and_release(job);
+    cleanup_and_release(job); // may still set and cancel timeouts
+  clock_.stop();
 }
 
 } // namespace troupe::actors

@@ -2,6 +2,7 @@
 #include "stdio_lines.hpp"
 
 #include <troupe/embed/runtime.hpp>
+#include <troupe/messages/free_memory.hpp>
 
 #include <array>
 #include <cerrno>
@@ -63,7 +64,7 @@ class line_cutter {
       return;
     }
     skipping_ = true;
-    line_ = {};
+    free_memory(line_);
     too_long_();
   }
 

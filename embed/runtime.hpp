@@ -58,10 +58,10 @@ struct runtime_options {
   // How long create_deep_agent waits for cards of remote agents, for their descriptions; 0: not at all.
   std::chrono::milliseconds remote_card_wait{3'000};
   std::shared_ptr<session_store> store{}; // null: memory; see open_store
-  std::size_t threads = 0;                // for agents; 0: one a core
+  std::size_t threads = 0;                // for agents; 0: one for each usable processor
   std::size_t io_threads = 1;             // for the network
   bool io_threads_run_agents = true;      // and for the steps of agents that follow on what it brings
-  std::size_t tool_threads = 0;           // for tools that may block; 0: two a core, at least four
+  std::size_t tool_threads = 0;           // for tools that may block; 0: two for each, at least four
   std::chrono::milliseconds shutdown_timeout{5'000};
   shutdown_mode at_shutdown = shutdown_mode::cancel; // what the destructor does with what runs
   std::chrono::milliseconds idle_after{60'000};      // then a session without work gives its memory back

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/messages/free_memory.hpp>
 #include <troupe/runtime/activity_collector.hpp>
 #include <troupe/runtime/json_text.hpp>
 
@@ -238,7 +239,7 @@ std::shared_ptr<activity_delta> activity_collector::take() {
   pending_->session = session_;
   // Clearing takes as long as the index once was large, and most deltas are of few agents.
   if (index_.bucket_count() > 4 * (index_.size() + 16))
-    index_ = {};
+    free_memory(index_);
   else
     index_.clear();
   changed_ = false;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/messages/free_memory.hpp>
 #include <troupe/runtime/json_text.hpp>
 #include <troupe/runtime/recent_items.hpp>
 
@@ -167,7 +168,7 @@ void recent_items::end_all(const ending& how) {
     runs.item.ended_at = how.at;
     keep(std::move(runs));
   }
-  running_ = {};
+  free_memory(running_);
   index_.reset();
 }
 

@@ -1,6 +1,7 @@
 // The fold: how each event changes the state of its agent.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/messages/free_memory.hpp>
 #include <troupe/runtime/compaction.hpp>
 #include <troupe/runtime/internal/prompt_text.hpp>
 #include <troupe/runtime/internal/turn_calls.hpp>
@@ -185,7 +186,7 @@ class folder {
     append_data();
     state_.calls.clear();
     if (state_.calls.capacity() > kept_calls)
-      state_.calls = {}; // of thousands, perhaps, and the agent may live on for long
+      free_memory(state_.calls); // of thousands, perhaps, and the agent may live on for long
     if (state_.phase == agent_phase::working)
       state_.phase = agent_phase::thinking;
   }

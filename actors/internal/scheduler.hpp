@@ -28,6 +28,8 @@ namespace troupe::actors {
 class sparing_clock final : public caf::detail::thread_safe_actor_clock {
  public:
   void start(caf::actor_system& system);
+  // Messages that wait are dropped, and so are new ones.
+  void end_messages() { messages_.stop(); }
   void stop();
 
   void set_ordinary_timeout(time_point at, caf::abstract_actor* self, caf::atom_value type,

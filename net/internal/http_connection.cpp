@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/messages/free_memory.hpp>
 #include <troupe/net/internal/address_rules.hpp>
 #include <troupe/net/internal/http_connection.hpp>
 #include <troupe/net/internal/http_shard.hpp>
@@ -193,7 +194,7 @@ void http_connection::on_tunnel_answer(std::string_view head) {
   // The server waits for our first word, so nothing can follow yet.
   if (head.size() != pending_.size())
     return fail(http_error_kind::proxy, "The proxy " + proxy_->text + " sent data before it was asked.");
-  std::string().swap(pending_);
+  free_memory(pending_);
   secure();
 }
 
@@ -363,7 +364,7 @@ void http_connection::finish(bool nothing_left) {
   auto done = std::move(exchange_);
   done->connection = nullptr;
   parser_.reset();
-  std::string().swap(pending_);
+  free_memory(pending_);
   if (reusable) {
     phase_ = phase::idle;
     wait_read();

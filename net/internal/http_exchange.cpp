@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/messages/free_memory.hpp>
 #include <troupe/net/internal/http_exchange.hpp>
 #include <troupe/net/internal/http_shard.hpp>
 #include <troupe/net/proxy.hpp>
@@ -63,7 +64,7 @@ std::shared_ptr<http_handler> http_exchange::end() {
   auto expected = phase::active;
   bool wanted = state.compare_exchange_strong(expected, phase::ended, std::memory_order_acq_rel);
   // The handle may live on for long; what it does not need goes now.
-  request.body = {};
+  free_memory(request.body);
   auto last = std::move(handler);
   return wanted ? last : nullptr;
 }

@@ -21,7 +21,7 @@ class lent_work {
   [[nodiscard]] virtual bool run() noexcept = 0;
 };
 
-// Thread-safe. Outlives the engine.
+// Thread-safe. Outlives the engine, which does not end on a lent thread.
 class thread_lender {
  public:
   virtual ~thread_lender() = default;

@@ -46,6 +46,19 @@ TEST_CASE("a text without calls completes the run") {
   CHECK(d.state.conversation.size() == 2);
 }
 
+TEST_CASE("an agent keeps no room for many calls once they have ended") {
+  auto spec = with_tools({make_tool("a")});
+  driver d{build(spec)};
+  d.start();
+  const auto calls =
+      driver::of<command::call_tool>(d.feed(input::model_done{answer(std::vector<part>(100, call_of("a")))}));
+  REQUIRE(calls.size() == 100);
+  for (const auto& call : calls)
+    d.feed(input::tool_done{call.call, {"ok", {}, {}}});
+  CHECK(results(*d.state.conversation.back()).size() == 100);
+  CHECK(d.state.calls.capacity() < 100);
+}
+
 TEST_CASE("results go back in the order of the calls, whatever the order in which they come") {
   driver d{build(with_tools({make_tool("a"), make_tool("b"), make_tool("c")}))};
   d.start();

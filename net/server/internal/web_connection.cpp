@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <troupe/messages/free_memory.hpp>
 #include <troupe/net/server/internal/sse_connection.hpp>
 #include <troupe/net/server/internal/web_connection.hpp>
 #include <troupe/net/server/internal/web_problem.hpp>
@@ -295,7 +296,7 @@ void web_connection::send(web_answer answer) {
 void web_connection::on_sent(const error_code& failed) {
   if (failed || phase_ == phase::closed)
     return close_now();
-  out_body_ = {};
+  free_memory(out_body_);
   if (!form_.keep_alive)
     return linger();
   wait_for_request();
