@@ -12,6 +12,10 @@ bool job_queue::may_be_lent(const caf::resumable& job) const noexcept {
   return !lanes_.empty() && !lanes_closed_ && job.subtype() == caf::resumable::io_actor;
 }
 
+bool job_queue::is_paused(const lane& l) {
+  return l.paused_until > clock::time_point{} && clock::now() < l.paused_until;
+}
+
 // Null: the job is for the scheduler's threads.
 job_queue::lane* job_queue::lane_for(const caf::resumable& job) {
   if (!may_be_lent(job))
@@ -23,8 +27,7 @@ job_queue::lane* job_queue::lane_for(const caf::resumable& job) {
       return nullptr;
     found = lanes_.begin() + static_cast<std::ptrdiff_t>(next_lane_++ % lanes_.size());
   }
-  const bool paused = found->paused_until > clock::time_point{} && clock::now() < found->paused_until;
-  return paused ? nullptr : &*found;
+  return is_paused(*found) ? nullptr : &*found;
 }
 
 void job_queue::put(lane& to, caf::resumable* job) {
@@ -238,7 +241,7 @@ caf::resumable* job_queue::take_lent(std::size_t number) {
 void job_queue::add_lent(std::size_t number, caf::resumable* job) {
   {
     std::lock_guard lock{mutex_};
-    if (may_be_lent(*job))
+    if (may_be_lent(*job) && !is_paused(lanes_[number]))
       put(lanes_[number], job);
     else
       jobs_.push_back(job);

@@ -7,7 +7,7 @@
 //
 // A lent thread (see thread_lender.hpp) has a lane: the jobs that it brings, and those that come of them, if their actor
 // never waits. Where nobody runs, the first job from outside goes to a lane as well. Jobs of a lane are taken over when
-// they become many, or when the lent thread has taken none since the last look.
+// they become many, or when the lent thread has taken none for `lane_patience`.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -78,6 +78,7 @@ class job_queue {
   };
 
   [[nodiscard]] bool may_be_lent(const caf::resumable& job) const noexcept;
+  [[nodiscard]] static bool is_paused(const lane& l);
   [[nodiscard]] lane* lane_for(const caf::resumable& job);
   void put(lane& to, caf::resumable* job);
   void give_back(lane& from);

@@ -202,13 +202,15 @@ TEST_CASE("a thread that sleeps frees the jobs of a lane that does not go on") {
 
 TEST_CASE("a lane that is paused gets nothing, and what it has is for others") {
   laned t;
-  std::array<job, 3> jobs = {job{true}, job{true}, job{true}};
+  std::array<job, 4> jobs = {job{true}, job{true}, job{true}, job{true}};
   t.queue.add_from_outside(&jobs[0]);
   t.queue.pause_lane(t.lane, job_queue::clock::time_point::max());
   t.queue.add_from_outside(&jobs[1]);
+  t.queue.add_lent(t.lane, &jobs[3]); // of the job that took so long
+  CHECK(t.queue.take_lent(t.lane) == nullptr);
   CHECK(t.queue.take(true) == &jobs[0]);
   CHECK(t.queue.take(false) == &jobs[1]);
-  CHECK(t.queue.take_lent(t.lane) == nullptr);
+  CHECK(t.queue.take(false) == &jobs[3]);
   t.queue.pause_lane(t.lane, job_queue::clock::time_point::min());
   t.queue.add_from_outside(&jobs[2]);
   CHECK(t.queue.take_lent(t.lane) == &jobs[2]);
