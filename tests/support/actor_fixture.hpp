@@ -16,13 +16,51 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "support/profiles.hpp"
 
 namespace troupe::test {
+
+// CAF's coordinator, which other threads may bring jobs: its own queue is for one thread.
+class shared_coordinator final : public caf::scheduler::test_coordinator {
+ public:
+  using caf::scheduler::test_coordinator::test_coordinator;
+
+  static caf::actor_system::module* make(caf::actor_system& system, caf::detail::type_list<>) {
+    return new shared_coordinator(system);
+  }
+
+  // By the thread of the test.
+  void take_brought() {
+    std::lock_guard lock{mutex_};
+    for (auto* job : std::exchange(brought_, {}))
+      test_coordinator::enqueue(job);
+  }
+
+ protected:
+  void enqueue(caf::resumable* job) override {
+    if (std::this_thread::get_id() == home_)
+      return test_coordinator::enqueue(job);
+    std::lock_guard lock{mutex_};
+    brought_.push_back(job);
+  }
+
+ private:
+  const std::thread::id home_ = std::this_thread::get_id();
+  std::mutex mutex_;
+  std::vector<caf::resumable*> brought_;
+};
+
+class test_config final : public actors::system_config {
+ public:
+  test_config() : actors::system_config(actors::scheduler_options{0, true}) { load<shared_coordinator>(); }
+};
 
 // A model whose calls wait until the test answers them.
 class held_model final : public model_provider {
@@ -150,16 +188,16 @@ class actor_fixture {
     run();
     system.clock().cancel_all();
     threads->close(10'000); // what tools of the test use must outlive their threads
+    run();                  // what they have brought meanwhile
   }
 
-  caf::scheduler::test_coordinator& coordinator() {
-    return dynamic_cast<caf::scheduler::test_coordinator&>(system.scheduler());
-  }
+  shared_coordinator& coordinator() { return dynamic_cast<shared_coordinator&>(system.scheduler()); }
 
   // Runs all jobs; time stands still.
   void run() {
-    while (coordinator().try_run_once()) {
-    }
+    do {
+      coordinator().take_brought();
+    } while (coordinator().try_run_once());
   }
 
   void advance(std::chrono::steady_clock::duration d) {
@@ -257,7 +295,7 @@ class actor_fixture {
     return snap;
   }
 
-  actors::system_config config{actors::scheduler_options{0, true}};
+  test_config config;
   caf::actor_system system{config};
   session_id session{"s"};
   std::shared_ptr<breakable_store> breakable = std::make_shared<breakable_store>();
