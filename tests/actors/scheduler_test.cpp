@@ -126,6 +126,24 @@ std::future<std::thread::id> ask_where(const where_handle& actor) {
   return answer;
 }
 
+// Messages that are due later, beside a system of actors.
+struct due_later {
+  due_later() { later.start(); }
+
+  // As an actor sends one to itself.
+  void add(std::chrono::steady_clock::duration delay, const where_handle& actor,
+           std::shared_ptr<told_where> told) {
+    auto self = caf::actor_cast<caf::strong_actor_ptr>(actor);
+    later.add(std::chrono::steady_clock::now() + delay, self,
+              caf::make_mailbox_element(self, caf::make_message_id(), {}, where{std::move(told)}));
+  }
+
+  system_config config{scheduler_options{1}};
+  caf::actor_system system{config};
+  outside_thread visit;
+  delayed_messages later;
+};
+
 } // namespace
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(where)
@@ -209,44 +227,29 @@ TEST_CASE("hooks never run on a lent thread, whether the root's runs before had 
 }
 
 TEST_CASE("a message that is due later goes with its actor") {
-  system_config config{scheduler_options{1}};
-  caf::actor_system system{config};
-  const outside_thread visit;
-  delayed_messages later;
-  later.start();
-  auto actor = system.spawn<where_actor<false>>();
-  auto message = [&](std::chrono::steady_clock::duration delay, std::shared_ptr<told_where> told) {
-    auto self = caf::actor_cast<caf::strong_actor_ptr>(actor);
-    later.add(std::chrono::steady_clock::now() + delay, self,
-              caf::make_mailbox_element(self, caf::make_message_id(), {}, where{std::move(told)}));
-  };
+  due_later t;
+  auto actor = t.system.spawn<where_actor<false>>();
   auto dropped = std::make_shared<told_where>();
-  message(1h, dropped);
+  t.add(1h, actor, dropped);
   CHECK(dropped.use_count() == 2);
-  later.drop_for(actor.id());
+  t.later.drop_for(actor.id());
   CHECK(dropped.use_count() == 1);
   auto told = std::make_shared<told_where>();
   auto answer = told->get_future();
-  message(1h, dropped);
-  message(0s, std::move(told)); // comes before it
+  t.add(1h, actor, dropped);
+  t.add(0s, actor, std::move(told)); // comes before it
   CHECK(answer.get() != std::thread::id{});
-  later.stop();
+  t.later.stop();
   CHECK(dropped.use_count() == 1);
-  message(0s, dropped); // comes too late
+  t.add(0s, actor, dropped); // comes too late
   CHECK(dropped.use_count() == 1);
 }
 
 TEST_CASE("a message to itself that is due later does not keep an actor") {
-  system_config config{scheduler_options{1}};
-  caf::actor_system system{config};
-  const outside_thread visit;
-  delayed_messages later;
-  later.start();
+  due_later t;
   auto gone = std::make_shared<std::promise<void>>();
-  auto actor = system.spawn<mourned_actor>(gone);
-  later.add(std::chrono::steady_clock::now() + 1h, caf::actor_cast<caf::strong_actor_ptr>(actor),
-            caf::make_mailbox_element(caf::actor_cast<caf::strong_actor_ptr>(actor), caf::make_message_id(),
-                                      {}, where{std::make_shared<told_where>()}));
+  auto actor = t.system.spawn<mourned_actor>(gone);
+  t.add(1h, actor, std::make_shared<told_where>());
   actor = nullptr;
   CHECK(gone->get_future().wait_for(20s) == std::future_status::ready);
 }
