@@ -30,8 +30,8 @@ struct engine_model {
 
 struct engine_options {
   std::size_t threads = 0;         // of the scheduler; 0: one for each usable processor
+  std::size_t tool_threads = 0;    // 0: two for each of those, at least four
   thread_lender* lender = nullptr; // whose threads do what they bring; outlives the engine; null: none
-  std::size_t tool_threads = 0;    // 0: two for each, at least four
   std::size_t max_stuck_workers = 16;
   std::chrono::milliseconds idle_after{60'000}; // then a session's actors go; the store keeps the session
   std::size_t max_resident = 10'000;            // sessions in memory, unless more of them have work

@@ -61,7 +61,7 @@ struct runtime_options {
   std::size_t threads = 0;                // for agents; 0: one for each usable processor
   std::size_t io_threads = 1;             // for the network
   bool io_threads_run_agents = true;      // and for the steps of agents that follow on what it brings
-  std::size_t tool_threads = 0;           // for tools that may block; 0: two for each, at least four
+  std::size_t tool_threads = 0; // for tools that may block; 0: two a usable processor, at least four
   std::chrono::milliseconds shutdown_timeout{5'000};
   shutdown_mode at_shutdown = shutdown_mode::cancel; // what the destructor does with what runs
   std::chrono::milliseconds idle_after{60'000};      // then a session without work gives its memory back
