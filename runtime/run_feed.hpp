@@ -12,8 +12,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
-#include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -68,11 +68,11 @@ class run_feed {
   mutable std::mutex mutex_;
   std::condition_variable changed_;       // for readers of the events
   mutable std::condition_variable ended_; // for those who wait for the outcome: no event wakes them
-  std::deque<event_batch_ptr> queue_;
-  std::size_t queued_ = 0;   // events in queue_
-  bool lagging_ = false;     // pushes were dropped; the reader goes on from the store
-  std::uint64_t taken_ = 0;  // the last seq that the reader has
-  std::uint64_t pushed_ = 0; // the last seq that there is
+  std::list<event_batch_ptr> queue_;      // owns no memory while it is empty, as a deque would
+  std::size_t queued_ = 0;                // events in queue_
+  bool lagging_ = false;                  // pushes were dropped; the reader goes on from the store
+  std::uint64_t taken_ = 0;               // the last seq that the reader has
+  std::uint64_t pushed_ = 0;              // the last seq that there is
   std::uint64_t missed_ = 0;
   run_id run_;
   std::optional<outcome> result_;

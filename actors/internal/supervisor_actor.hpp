@@ -13,8 +13,8 @@
 
 #include <algorithm>
 #include <array>
-#include <deque>
 #include <initializer_list>
+#include <list>
 #include <map>
 #include <optional>
 #include <set>
@@ -297,15 +297,18 @@ class supervisor final : public supervisor_handle::base {
   void arm_idle();
   void expire_question(std::uint64_t number);
 
+  // Queues are lists here, of which an empty one owns no memory: an empty deque has over half a kilobyte, and there are many
+  // sessions.
+
   const session_id session_;
   std::shared_ptr<const supervisor_environment> environment_;
   sessions_handle owner_;
   std::shared_ptr<const session_context> context_;
 
   phase phase_ = phase::closed;
-  std::optional<error> store_fault_;          // the log could not be read: the session takes no runs
-  std::deque<std::function<void()>> stashed_; // while the log is read; bounded by max_waiting_runs
-  bool replaying_ = false;                    // those messages are taken now
+  std::optional<error> store_fault_;         // the log could not be read: the session takes no runs
+  std::list<std::function<void()>> stashed_; // while the log is read; bounded by max_waiting_runs
+  bool replaying_ = false;                   // those messages are taken now
   bool watches_journal_ = false;
   std::uint64_t epoch_ = 0;
   std::uint64_t seq_ = 0;
@@ -316,13 +319,13 @@ class supervisor final : public supervisor_handle::base {
     std::shared_ptr<run_feed> feed;
   };
   // Not yet durable. An agent has at most a few steps on the way: each waits for a model, a tool or a child.
-  std::deque<unwritten> unwritten_;
+  std::list<unwritten> unwritten_;
   struct durable_action {
     std::uint64_t seq;
     std::function<void()> action;
     std::function<void(const error&)> lost;
   };
-  std::deque<durable_action> when_durable_;
+  std::list<durable_action> when_durable_;
 
   agent_number next_number_ = 1;
   std::uint32_t next_run_ = 1;
@@ -331,7 +334,7 @@ class supervisor final : public supervisor_handle::base {
   std::vector<std::pair<std::string, nlohmann::json>> shared_state_;
 
   std::optional<current_run> run_;
-  std::deque<waiting_run> waiting_; // bounded by max_waiting_runs
+  std::list<waiting_run> waiting_; // bounded by max_waiting_runs
   std::shared_ptr<const run_request> last_request_;
   std::optional<waiting_run> resuming_; // waits for a woken run, or for quiet
   std::uint32_t wakes_ = 0;             // runs in a row that background results set in motion
@@ -344,7 +347,7 @@ class supervisor final : public supervisor_handle::base {
   std::unordered_map<call_id, agent_number> by_call_;             // children
   std::unordered_map<call_id, input::child_done> ended_children_; // told to the root, not yet in its log
   std::unordered_map<call_id, folded_child> lost_children_;       // of the run that is resumed
-  std::deque<steer_agents> root_hints_;                           // for a root that is being rebuilt
+  std::list<steer_agents> root_hints_;                            // for a root that is being rebuilt
   std::optional<std::string> giving_up_;                          // why the root is not started again
   std::map<call_id, open_question> questions_;
   std::uint64_t next_question_ = 1;
@@ -352,12 +355,12 @@ class supervisor final : public supervisor_handle::base {
   bool taking_up_ = false;                     // what was under way is being restored
   std::vector<steady_time> root_restarts_;
 
-  std::map<call_id, task> tasks_;    // terminal and delivered ones up to keep_tasks
-  std::deque<call_id> queued_tasks_; // bounded by max_children
+  std::map<call_id, task> tasks_;   // terminal and delivered ones up to keep_tasks
+  std::list<call_id> queued_tasks_; // bounded by max_children
   std::uint32_t running_tasks_ = 0;
   std::uint32_t undelivered_ = 0; // ended, not yet in the root's log
   std::uint64_t next_task_ = 1;
-  std::deque<call_id> delivered_tasks_; // those that stay in the list
+  std::list<call_id> delivered_tasks_; // those that stay in the list
   std::vector<std::function<void()>> await_quiet_;
   std::vector<std::pair<run_feed_writer, outcome>> suspended_runs_; // told when it leaves
   std::vector<std::function<void()>> suspended_;                    // likewise

@@ -3,7 +3,6 @@
 #include <troupe/runtime/stores/memory_store.hpp>
 
 #include <algorithm>
-#include <deque>
 #include <mutex>
 #include <unordered_map>
 
@@ -66,11 +65,14 @@ class session_log {
   };
 
   void drop(std::size_t max_events) {
-    while (kept_ > max_events && !droppable_.empty()) {
-      auto inner = inner_.extract(droppable_.front());
-      droppable_.pop_front();
+    while (kept_ > max_events && dropped_ < droppable_.size()) {
+      auto inner = inner_.extract(droppable_[dropped_++]);
       for (auto seq : inner.mapped())
         drop_record(seq);
+    }
+    if (dropped_ > 64 && dropped_ * 2 > droppable_.size()) {
+      droppable_.erase(droppable_.begin(), droppable_.begin() + static_cast<std::ptrdiff_t>(dropped_));
+      dropped_ = 0;
     }
     if (empty_ > 64 && empty_ * 2 > records_.size()) {
       std::erase_if(records_, [](const record& r) { return r.batch == nullptr; });
@@ -89,7 +91,8 @@ class session_log {
 
   std::vector<record> records_;
   std::unordered_map<agent_number, std::vector<std::uint64_t>> inner_; // batches of each child that is kept
-  std::deque<agent_number> droppable_; // ended children, in order of their end
+  std::vector<agent_number> droppable_; // ended children, in order of their end
+  std::size_t dropped_ = 0;             // of those, from the first on
   std::size_t kept_ = 0;
   std::size_t empty_ = 0;
   std::uint64_t last_dropped_ = 0;
