@@ -4,11 +4,24 @@
 #include <troupe/runtime/state_keys.hpp>
 
 #include <algorithm>
+#include <iterator>
 
 namespace troupe::actors {
 namespace {
 
 constexpr std::uint32_t measured_every = 8; // events: the step that holds such a one
+
+// Where steps are gathered, until it goes out of scope; also when what is between throws.
+class gathering {
+ public:
+  gathering(agent_step*& where, agent_step& into) : where_(where) { where_ = &into; }
+  gathering(const gathering&) = delete;
+  gathering& operator=(const gathering&) = delete;
+  ~gathering() { where_ = nullptr; }
+
+ private:
+  agent_step*& where_;
+};
 
 bool is_for_supervisor(const agent_command& c, bool durable_at_once) {
   if (std::holds_alternative<command::await_durability>(c))
@@ -90,17 +103,21 @@ void agent::take_input(const agent_input& in) {
 }
 
 void agent::take(const agent_input& in) {
-  advance(in);
-  drain_inbox();
+  drain_inbox(&in);
 }
 
-void agent::drain_inbox() {
+void agent::drain_inbox(const agent_input* first) {
+  agent_step unsent{state_.number, nullptr, {}};
+  const gathering steps{unsent_, unsent};
+  if (first != nullptr)
+    advance(*first);
   while (taken_ < inbox_.size()) {
     const auto in = std::move(inbox_[taken_++]);
     advance(in);
   }
   free_memory(inbox_); // waiting agents keep no room for it
   taken_ = 0;
+  send_step();
 }
 
 void agent::advance(const agent_input& in) {
@@ -121,12 +138,37 @@ void agent::advance(const agent_input& in) {
   });
   if (out.events && out.events->front().index % measured_every == 0)
     out.sent = std::chrono::steady_clock::now();
-  if (out.events || !out.commands.empty())
-    send(context_->supervisor, std::move(out));
+  add_step(std::move(out));
+  if (ends || profile_->before_and_after != nullptr) // hooks may take their time
+    send_step();
   for (auto& c : mine)
     std::visit([this](auto& x) { carry_out(x); }, c);
   if (ends)
     end();
+}
+
+void agent::add_step(agent_step more) {
+  if (unsent_ == nullptr)
+    return send(context_->supervisor, std::move(more));
+  if (unsent_->events && more.events) {
+    unsent_->events->reserve(unsent_->events->size() + more.events->size()); // stores keep it
+    std::move(more.events->begin(), more.events->end(), std::back_inserter(*unsent_->events));
+  } else if (more.events) {
+    unsent_->events = std::move(more.events);
+  }
+  if (unsent_->commands.empty())
+    unsent_->commands = std::move(more.commands);
+  else
+    std::move(more.commands.begin(), more.commands.end(), std::back_inserter(unsent_->commands));
+  if (more.waiting_for)
+    unsent_->waiting_for = std::move(more.waiting_for);
+  unsent_->sent = std::max(unsent_->sent, more.sent);
+}
+
+void agent::send_step() {
+  if (unsent_ == nullptr || (!unsent_->events && unsent_->commands.empty() && !unsent_->waiting_for))
+    return;
+  send(context_->supervisor, std::exchange(*unsent_, agent_step{state_.number, nullptr, {}}));
 }
 
 void agent::apply_all(agent_step& step) {
@@ -155,7 +197,7 @@ void agent::advance_without_profile(const agent_input& in) {
                  std::make_shared<event_batch>(make_events(decided, origin_, state_, context_->wall_clock())),
                  {}};
   apply_all(out);
-  send(context_->supervisor, std::move(out));
+  add_step(std::move(out));
 }
 
 void agent::end() {

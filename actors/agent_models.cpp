@@ -224,15 +224,13 @@ std::uint64_t agent::expected_tokens() const {
 
 void agent::note_waiting(std::string what) {
   waits_ = !what.empty();
-  agent_step note;
-  note.agent = state_.number;
-  note.waiting_for = std::move(what);
-  send(context_->supervisor, std::move(note));
+  add_step({state_.number, nullptr, {}, std::move(what)});
 }
 
 void agent::start_call(permit_ptr place) {
   if (waits_)
     note_waiting({});
+  send_step(); // a provider that throws ends the agent, and nothing else
   close_stream();
   if (request_->stream)
     stream_ = std::make_shared<piece_stream>(context_->session, origin_->agent,

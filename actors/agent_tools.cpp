@@ -28,6 +28,7 @@ void agent::carry_out(command::call_tool& c) {
     stops_.erase(c.call);
     return run_in_handler(c, *context);
   }
+  send_step(); // it is not short: who watches sees it begin
   send(context_->tools, run_job{{c.tool, std::make_shared<const nlohmann::json>(std::move(c.arguments)),
                                  std::move(context), stop},
                                 this});

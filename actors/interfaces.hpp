@@ -73,12 +73,13 @@ struct tools_opened {
   std::shared_ptr<opened_offers::found_tools> found;
 };
 
-// The events of one step of an agent and what it wants of its supervisor.
+// The events of an agent's steps and what it wants of its supervisor, in this order. Steps that follow on each other
+// without a wait come as one.
 struct agent_step {
   agent_number agent = 0;
   std::shared_ptr<event_batch> events; // not yet stamped; null when there are none
   std::vector<agent_command> commands;
-  std::optional<std::string> waiting_for{}; // what it cannot go on without from now on; empty: nothing
+  std::optional<std::string> waiting_for{}; // what it cannot go on without after them; empty: nothing
   steady_time sent{};                       // zero: the wait in the mailbox is not measured
 };
 struct start_run {

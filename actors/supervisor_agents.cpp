@@ -24,14 +24,14 @@ void supervisor::take_step(const agent_step& step) {
   if (found == members_.end())
     return;
   const measured_message measured{&environment_->observed->supervisors, step.sent};
-  if (step.waiting_for) {
-    collector_.note_waiting(found->second.origin, *step.waiting_for);
-    send_activity();
-  }
   if (step.events) {
     found->second.events = step.events->back().index;
     publish(step.events);
     note_events(found->second, *step.events);
+  }
+  if (step.waiting_for) {
+    collector_.note_waiting(found->second.origin, *step.waiting_for);
+    send_activity();
   }
   for (const auto& c : step.commands)
     std::visit([this, number = step.agent](const auto& x) { carry_out(number, x); }, c);

@@ -49,8 +49,14 @@ class agent final : public agent_handle::base {
   void take_input(const agent_input& in); // from outside
   void queue(agent_input in) { inbox_.push_back(std::move(in)); }
 
-  void drain_inbox();
+  // Takes `first`, if any, and then what the agent tells itself.
+  void drain_inbox(const agent_input* first = nullptr);
   void advance(const agent_input& in);
+
+  // Steps that follow on each other within one message go to the supervisor as one, when nothing more follows: an inline
+  // tool's call and its result, say. What must be known before the agent goes on is sent at once.
+  void add_step(agent_step more);
+  void send_step();
 
   // What is temporary is applied here and seen by nobody else.
   void apply_all(agent_step& step);
@@ -65,7 +71,10 @@ class agent final : public agent_handle::base {
   void carry_out(command::call_model&) { call_model(); }
 
   void carry_out(command::cancel_model&);
-  void carry_out(command::await_durability& c) { queue(input::durable{std::move(c.calls)}); }
+  void carry_out(command::await_durability& c) {
+    send_step(); // a supervisor that outlives the agent has to know the calls
+    queue(input::durable{std::move(c.calls)});
+  }
 
   // -- models -----------------------------------------------------------------------------------------------------------
 
@@ -150,6 +159,7 @@ class agent final : public agent_handle::base {
   agent_state state_;
   std::vector<agent_input> inbox_; // what the agent tells itself; empty between messages
   std::size_t taken_ = 0;          // of inbox_
+  agent_step* unsent_ = nullptr;   // of drain_inbox, while it runs
 
   std::shared_ptr<const model_binding> binding_;
   std::shared_ptr<model_request> request_; // of the call that is under way or waits
