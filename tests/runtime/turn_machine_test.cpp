@@ -322,11 +322,11 @@ TEST_CASE("a long result is cut with a note, and one that is not UTF-8 is made s
   d.start();
   auto calls =
       driver::of<command::call_tool>(d.feed(input::model_done{answer({call_of("a"), call_of("a")})}));
-  d.feed(input::tool_done{calls[0].call, {std::string(50'000'000, 'x'), {}, {}}});
+  d.feed(input::tool_done{calls[0].call, {std::string(8'000'000, 'x'), {}, {}}});
   d.feed(input::tool_done{calls[1].call, {"a\xff", {}, {}}});
   auto r = d.events<tool_result_body>();
   CHECK(r[0].text.size() < 300'000);
-  CHECK(r[0].text.find("50000000 bytes") != std::string::npos);
+  CHECK(r[0].text.find("8000000 bytes") != std::string::npos);
   CHECK(r[1].text == "a\xEF\xBF\xBD");
 }
 
@@ -337,14 +337,15 @@ TEST_CASE(
   auto calls = driver::of<command::call_tool>(
       d.feed(input::model_done{answer({call_of("look"), call_of("look"), call_of("look")})}));
   tool_result picture{"a picture", {}, {}, {{"image/png", "AAAA", {}}}};
-  tool_result film{"a film", {}, {}, {{"video/mp4", std::string(20'000'000, 'A'), {}}}};
+  tool_result film{
+      "a film", {}, {}, {{"video/mp4", std::string(agent_profile{}.max_data_bytes + 4, 'A'), {}}}};
   d.feed(input::tool_done{calls[2].call, picture});
   d.feed(input::tool_done{calls[1].call, film});
   d.feed(input::tool_done{calls[0].call, {"nothing"}});
   const auto& contents = d.state.conversation;
   REQUIRE(contents.size() == 4); // request, calls, results, data
   CHECK(contents[2]->role == role::tool);
-  CHECK(std::get<tool_result_part>(contents[2]->parts[1].value).text.find("20000000 bytes") !=
+  CHECK(std::get<tool_result_part>(contents[2]->parts[1].value).text.find("8388612 bytes") !=
         std::string::npos);
   const auto& data = *contents[3];
   CHECK(data.role == role::user);
