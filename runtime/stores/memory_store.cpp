@@ -11,6 +11,13 @@ namespace {
 
 using internal::batch_facts;
 
+constexpr std::size_t least_sweep = 64; // places: fewer stay
+
+// So that taking places out costs each of them a constant share.
+bool worth_a_sweep(std::size_t unused, std::size_t all) {
+  return unused > least_sweep && unused * 2 > all;
+}
+
 // One session's batches. A dropped batch leaves an empty record, and records are swept when half of them are empty.
 class session_log {
  public:
@@ -70,11 +77,11 @@ class session_log {
       for (auto seq : inner.mapped())
         drop_record(seq);
     }
-    if (dropped_ > 64 && dropped_ * 2 > droppable_.size()) {
+    if (worth_a_sweep(dropped_, droppable_.size())) {
       droppable_.erase(droppable_.begin(), droppable_.begin() + static_cast<std::ptrdiff_t>(dropped_));
       dropped_ = 0;
     }
-    if (empty_ > 64 && empty_ * 2 > records_.size()) {
+    if (worth_a_sweep(empty_, records_.size())) {
       std::erase_if(records_, [](const record& r) { return r.batch == nullptr; });
       empty_ = 0;
     }

@@ -31,3 +31,18 @@ TEST_CASE("beyond max_events the inner events of ended children go, oldest child
   CHECK_FALSE(store->read(log.session(), 6, 100)->dropped);
   CHECK(log.append(texts(1)));
 }
+
+TEST_CASE("of very many ended children the newest are kept, and each of the others goes once") {
+  constexpr agent_number children = 1000;
+  auto store = make_memory_store({.max_events = 10});
+  log_writer log{*store, "s"};
+  REQUIRE(log.append(texts(1)));
+  for (agent_number child = 1; child <= children; ++child)
+    REQUIRE(log.append({agent_ended_body{}}, child));
+  auto page = store->read(log.session(), 0, 10'000);
+  REQUIRE(page);
+  std::vector<agent_number> kept;
+  for (const auto& batch : page->batches)
+    kept.push_back(batch->front().origin->number);
+  CHECK(kept == std::vector<agent_number>{0, 992, 993, 994, 995, 996, 997, 998, 999, 1000});
+}
