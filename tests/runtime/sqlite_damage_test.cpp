@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <initializer_list>
 
 #include "support/sqlite_files.hpp"
 #include "support/store_events.hpp"
@@ -15,15 +16,25 @@
 using namespace troupe;
 using namespace troupe::test;
 
+namespace {
+
+// A new store in which each session has `batches` batches of `what`.
+void write_store(const std::filesystem::path& file, std::initializer_list<const char*> sessions, int batches,
+                 const std::vector<event_body>& what) {
+  auto store = open_store(file);
+  for (const char* name : sessions) {
+    log_writer log{*store, name};
+    for (int i = 0; i < batches; ++i)
+      REQUIRE(log.append(what));
+  }
+}
+
+} // namespace
+
 TEST_CASE("a log with a hole is readable up to it, and cannot be opened") {
   temporary_folder folder;
   const auto file = folder.path() / "store.db";
-  {
-    auto store = open_store(file);
-    log_writer log{*store, "s"};
-    for (int i = 0; i < 4; ++i)
-      REQUIRE(log.append(texts(2)));
-  }
+  write_store(file, {"s"}, 4, texts(2));
   std::string missing;
   SUBCASE("in the middle") {
     raw_database{file}.run("DELETE FROM batch WHERE first_seq=3");
@@ -56,14 +67,7 @@ TEST_CASE("a log with a hole is readable up to it, and cannot be opened") {
 TEST_CASE("a session whose log has a hole is not opened, and others are") {
   temporary_folder folder;
   const auto file = folder.path() / "store.db";
-  {
-    auto store = open_store(file);
-    for (const char* name : {"s", "t"}) {
-      log_writer log{*store, name};
-      for (int i = 0; i < 4; ++i)
-        REQUIRE(log.append(texts(2)));
-    }
-  }
+  write_store(file, {"s", "t"}, 4, texts(2));
   std::string missing;
   SUBCASE("at the begin") {
     raw_database{file}.run("DELETE FROM batch WHERE first_seq=1 AND session=1");
@@ -141,12 +145,7 @@ TEST_CASE("a long log with a hole gives all that is before it and after it") {
 TEST_CASE("a damaged database says so and names the file") {
   temporary_folder folder;
   const auto file = folder.path() / "store.db";
-  {
-    auto store = open_store(file);
-    log_writer log{*store, "s"};
-    for (int i = 0; i < 50; ++i)
-      REQUIRE(log.append(texts(1, std::string(2000, 'x'))));
-  }
+  write_store(file, {"s"}, 50, texts(1, std::string(2000, 'x')));
   auto bytes = folder.read("store.db");
   std::fill(bytes.begin() + 4096, bytes.end(), '\x5a');
   folder.write("store.db", bytes);
