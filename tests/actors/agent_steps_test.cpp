@@ -65,3 +65,15 @@ TEST_CASE("a step is told before the program's hooks run") {
   spec.before_and_after = with;
   CHECK(batches_of_call(spec) == apart);
 }
+
+TEST_CASE("a call of the pool's tool is told before an inline one runs, though that ends first") {
+  actor_fixture f;
+  auto spec = inline_root({.read_only = true});
+  spec.tools.emplace_back(make_tool("pooled"));
+  f.start(build(spec));
+  f.answer("root", answer({call_of("pooled"), call_of("look")}));
+  const auto all = batches(f);
+  REQUIRE(all.size() > 2);
+  CHECK(all[1] == kinds{event_kind::tool_call, event_kind::tool_call});
+  CHECK(all[2] == kinds{event_kind::tool_result});
+}
