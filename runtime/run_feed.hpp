@@ -68,7 +68,7 @@ class run_feed {
   mutable std::mutex mutex_;
   std::condition_variable changed_;       // for readers of the events
   mutable std::condition_variable ended_; // for those who wait for the outcome: no event wakes them
-  std::list<event_batch_ptr> queue_;      // owns no memory while it is empty, as a deque would
+  std::list<event_batch_ptr> queue_;      // unlike a deque it owns no memory while it is empty
   std::size_t queued_ = 0;                // events in queue_
   bool lagging_ = false;                  // pushes were dropped; the reader goes on from the store
   std::uint64_t taken_ = 0;               // the last seq that the reader has

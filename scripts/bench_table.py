@@ -45,7 +45,7 @@ def best_of(times, command, key):
 
 @contextlib.contextmanager
 def fake_model(program):
-    """The server on a free port, on the last core where there are several: then the others are for the client."""
+    """The server on a free port, kept on the last core where there are several; what is measured may use all."""
     cores = sorted(os.sched_getaffinity(0))
     pin = (lambda: os.sched_setaffinity(0, {cores[-1]})) if len(cores) > 1 else None
     server = subprocess.Popen([program, "--port", "0"], stdout=subprocess.PIPE, text=True, preexec_fn=pin)
