@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <pthread.h>
+
 namespace troupe::net {
 
 namespace {
@@ -20,6 +22,11 @@ using steady_timer = boost::asio::basic_waitable_timer<std::chrono::steady_clock
 struct timer_state {
   timer_state(boost::asio::io_context& context, std::chrono::milliseconds delay, std::function<void()> f)
       : timer(context, delay), callback(std::move(f)) {}
+
+  void fire() {
+    if (!claimed.exchange(true))
+      callback();
+  }
 
   steady_timer timer;
   std::function<void()> callback;
@@ -40,7 +47,11 @@ class pool_timer final : public timer_handle {
 
 } // namespace
 
-io_thread::io_thread() : work_(context_.get_executor()), thread_([this] { context_.run(); }) {}
+io_thread::io_thread()
+    : work_(context_.get_executor()), thread_([this] {
+        ::pthread_setname_np(::pthread_self(), "troupe.network");
+        context_.run();
+      }) {}
 
 io_thread::~io_thread() {
   stop();
@@ -75,10 +86,13 @@ std::unique_ptr<timer_handle> io_pool::after(std::chrono::milliseconds delay,
                                              std::function<void()> callback) {
   auto state = std::make_shared<timer_state>(next().context(), delay, std::move(callback));
   auto handle = std::make_unique<pool_timer>(state);
-  state->timer.async_wait([state](const boost::system::error_code& error) {
-    if (!error && !state->claimed.exchange(true))
-      state->callback();
-  });
+  if (delay <= delay.zero()) // no timer of the system has to be set
+    boost::asio::post(state->timer.get_executor(), [state] { state->fire(); });
+  else
+    state->timer.async_wait([state](const boost::system::error_code& error) {
+      if (!error)
+        state->fire();
+    });
   return handle;
 }
 

@@ -31,6 +31,19 @@ TEST_CASE("a timer whose handle is gone does not call") {
   CHECK(calls == 0);
 }
 
+TEST_CASE("a timer without delay calls as others do, in its turn, and not once its handle is gone") {
+  io_pool pool;
+  std::promise<void> begins;
+  auto first = pool.after(0ms, [gate = begins.get_future().share()] { gate.wait(); });
+  int calls = 0;
+  pool.after(0ms, [&] { ++calls; }).reset();
+  std::promise<std::thread::id> called;
+  auto last = pool.after(-1ms, [&] { called.set_value(std::this_thread::get_id()); });
+  begins.set_value();
+  CHECK(called.get_future().get() == pool.lent_thread_id(0));
+  CHECK(calls == 0);
+}
+
 TEST_CASE("a timer's handle may be destroyed in its callback, and a pool with waiting timers ends at once") {
   std::unique_ptr<troupe::timer_handle> handle;
   auto kept = std::make_shared<int>(1);
