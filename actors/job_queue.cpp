@@ -27,7 +27,18 @@ job_queue::lane* job_queue::lane_for(const caf::resumable& job) {
       return nullptr;
     found = lanes_.begin() + static_cast<std::ptrdiff_t>(next_lane_++ % lanes_.size());
   }
-  return is_paused(*found) ? nullptr : &*found;
+  return is_paused(*found) || (found->late && found->thread != here) ? nullptr : &*found;
+}
+
+// What comes of jobs that others took over goes back to a lane that goes on and has few: there it is done by the thread that
+// has the data at hand.
+job_queue::lane* job_queue::lane_to_return_to(const caf::resumable& job) {
+  if (!may_be_lent(job) || lent_ >= left_to_lanes)
+    return nullptr;
+  const auto found = std::find_if(lanes_.begin(), lanes_.end(), [others = !jobs_.empty()](const lane& l) {
+    return (l.called || others) && !l.late && !is_paused(l);
+  });
+  return found != lanes_.end() ? &*found : nullptr;
 }
 
 void job_queue::put(lane& to, caf::resumable* job) {
@@ -82,7 +93,10 @@ void job_queue::begin_watch(bool often) {
 void job_queue::add(caf::resumable* job) {
   {
     std::lock_guard lock{mutex_};
-    jobs_.push_back(job);
+    if (auto* to = lane_to_return_to(*job))
+      put(*to, job);
+    else
+      jobs_.push_back(job);
     busy_ = true;
     if (!calls_for_work() && !calls_for_watch())
       return;
@@ -105,7 +119,7 @@ caf::resumable* job_queue::take(bool first) {
   std::unique_lock lock{mutex_};
   if (first)
     ++running_;
-  while (jobs_.empty() && lent_ <= max_left_to_lanes && !closed_)
+  while (jobs_.empty() && lent_ <= left_to_lanes && !closed_)
     sleep(lock);
   look_at_lanes();
   auto* job = steal();
@@ -164,8 +178,10 @@ bool job_queue::look_locked(std::chrono::microseconds since_last) {
   for (auto& l : lanes_) {
     l.still =
         std::exchange(l.took, false) || l.jobs.empty() ? std::chrono::microseconds{0} : l.still + since_last;
-    if (l.still >= lane_patience)
-      give_back(l);
+    if (l.still < lane_patience)
+      continue;
+    l.late = true;
+    give_back(l);
   }
   return !jobs_.empty();
 }
@@ -226,6 +242,7 @@ std::size_t job_queue::open_lane(std::thread::id of, std::function<void()> call)
 caf::resumable* job_queue::take_lent(std::size_t number) {
   std::lock_guard lock{mutex_};
   auto& from = lanes_[number];
+  from.late = false;
   if (from.jobs.empty()) {
     from.called = false;
     --lanes_called_;

@@ -106,20 +106,29 @@ bool lent_worker::run() noexcept {
   if (queue_ == nullptr)
     return false;
   const outside_thread visit;
-  auto began = job_queue::clock::now();
-  const auto until = began + max_time;
-  for (int i = 0; i < max_jobs && began < until; ++i) {
+  auto now = job_queue::clock::now();
+  const auto until = now + max_time;
+  for (int i = 0; i < max_jobs && now < until; ++i) {
     auto* job = queue_->take_lent(lane_);
     if (job == nullptr)
       return false;
-    if (resume(job, unit_, max_throughput))
-      queue_->add_lent(lane_, job);
-    const auto ended = job_queue::clock::now();
-    if (ended - began > slow)
-      queue_->pause_lane(lane_, ended + pause_after_slow);
-    began = ended;
+    run_job(job, now, until);
   }
   return true;
+}
+
+// One message at a time: whether an actor may be lent can change from one to the next.
+void lent_worker::run_job(caf::resumable* job, time_point& now, time_point until) {
+  for (int i = 1;; ++i) {
+    const bool again = resume(job, unit_, 1);
+    const auto began = std::exchange(now, job_queue::clock::now());
+    if (now - began > slow)
+      queue_->pause_lane(lane_, now + pause_after_slow);
+    if (!again)
+      return;
+    if (i == max_messages || now >= until || job->subtype() != caf::resumable::io_actor)
+      return queue_->add_lent(lane_, job);
+  }
 }
 
 void lent_worker::close() {

@@ -7,7 +7,8 @@
 //
 // A lent thread (see thread_lender.hpp) has a lane: the jobs that it brings, and those that come of them, if their actor
 // never waits. Where nobody runs, the first job from outside goes to a lane as well. Jobs of a lane are taken over when
-// they become many, or when the lent thread has taken none for `lane_patience`.
+// they become many, or when the lent thread has taken none for `lane_patience`; what comes of those goes back to a lane
+// that goes on, since an agent that moves between threads finds its memory cold on each.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -31,8 +32,9 @@ class job_queue {
  public:
   using clock = std::chrono::steady_clock;
 
-  static constexpr std::size_t max_left_waiting = 2;   // jobs that wake nobody, while as many threads run
-  static constexpr std::size_t max_left_to_lanes = 16; // likewise, of lanes
+  static constexpr std::size_t max_left_waiting = 2;    // jobs that wake nobody, while as many threads run
+  static constexpr std::size_t max_left_to_lanes = 512; // likewise, of lanes
+  static constexpr std::size_t left_to_lanes = 256;     // so many a running thread leaves them
   static constexpr std::chrono::microseconds look_again{500};
   static constexpr std::chrono::microseconds lane_patience{
       5'000}; // then a lane that does not go on loses its jobs
@@ -73,6 +75,7 @@ class job_queue {
     std::deque<caf::resumable*> jobs;
     bool called = false;                // and has not yet found it empty: counts as running
     bool took = false;                  // a job, since the last look
+    bool late = false;                  // lost its jobs, and its thread has not come since
     std::chrono::microseconds still{0}; // for so long it has taken none
     clock::time_point paused_until{};
   };
@@ -80,6 +83,7 @@ class job_queue {
   [[nodiscard]] bool may_be_lent(const caf::resumable& job) const noexcept;
   [[nodiscard]] static bool is_paused(const lane& l);
   [[nodiscard]] lane* lane_for(const caf::resumable& job);
+  [[nodiscard]] lane* lane_to_return_to(const caf::resumable& job);
   void put(lane& to, caf::resumable* job);
   void give_back(lane& from);
   [[nodiscard]] bool calls_for_work();

@@ -60,8 +60,8 @@ class lent_worker final : public lent_work, public std::enable_shared_from_this<
   // A job that takes longer sends the thread's work elsewhere for so long.
   static constexpr std::chrono::milliseconds slow{20};
   static constexpr std::chrono::milliseconds pause_after_slow{1'000};
-  // Messages of an actor in a row: whether it may be lent can change from one to the next.
-  static constexpr std::size_t max_throughput = 1;
+  // Messages of one actor in a row.
+  static constexpr int max_messages = 64;
 
   lent_worker(caf::actor_system& system, job_queue& queue) : queue_(&queue), unit_(system, *this) {}
 
@@ -72,6 +72,10 @@ class lent_worker final : public lent_work, public std::enable_shared_from_this<
   void close();
 
  private:
+  using time_point = job_queue::clock::time_point;
+
+  void run_job(caf::resumable* job, time_point& now, time_point until);
+
   class unit final : public caf::execution_unit {
    public:
     unit(caf::actor_system& system, lent_worker& worker) : caf::execution_unit(&system), worker_(worker) {}

@@ -176,6 +176,66 @@ TEST_CASE("a thread takes jobs of a lane over once they are many") {
   CHECK(t.queue.take_lent(t.lane) == &jobs[2]);
 }
 
+TEST_CASE("a thread that has taken jobs over leaves a lane the last ones") {
+  std::vector<job> jobs(job_queue::left_to_lanes + 1, job{true});
+  for (int i = 0; i < 100; ++i) { // in some the thread is to sleep before the last job comes
+    laned t;
+    for (auto& j : jobs)
+      t.queue.add_from_outside(&j);
+    std::promise<void> took_one;
+    auto second = std::async(std::launch::async, [&] {
+      CHECK(t.queue.take(true) == &jobs[0]); // it runs, and there is no other job
+      took_one.set_value();
+      return t.queue.take(false);
+    });
+    took_one.get_future().wait();
+    std::this_thread::yield();
+    job next;
+    t.queue.add(&next);
+    CHECK(second.get() == &next);
+    CHECK(t.queue.take_lent(t.lane) == &jobs[1]);
+  }
+}
+
+TEST_CASE("what comes of a job that was taken over goes back to a lane that goes on and has few") {
+  laned t;
+  std::vector<job> jobs(job_queue::left_to_lanes + 1, job{true});
+  t.queue.add_from_outside(&jobs[0]);
+  for (std::size_t i = 1; i < jobs.size(); ++i)
+    t.queue.add(&jobs[i]);
+  CHECK(t.queue.take(true) == &jobs.back());
+  for (std::size_t i = 0; i + 1 < jobs.size(); ++i)
+    REQUIRE(t.queue.take_lent(t.lane) == &jobs[i]);
+  CHECK(t.calls == 1);
+}
+
+TEST_CASE(
+    "a lane that nobody called gets what comes of a job when the thread that brings it has others to do") {
+  laned t;
+  std::array<job, 3> jobs = {job{true}, job{false}, job{true}};
+  t.queue.add(&jobs[0]);
+  CHECK(t.queue.take(true) == &jobs[0]);
+  t.queue.add(&jobs[1]);
+  t.queue.add(&jobs[2]);
+  CHECK(t.calls == 1);
+  CHECK(t.queue.take_lent(t.lane) == &jobs[2]);
+}
+
+TEST_CASE("a lane that has lost its jobs gets none from others until its thread comes") {
+  laned t;
+  std::array<job, 4> jobs = {job{true}, job{true}, job{true}, job{true}};
+  t.queue.add_from_outside(&jobs[0]);
+  while (!t.queue.look(job_queue::lane_patience))
+    continue;
+  t.queue.add(&jobs[1]);
+  std::async(std::launch::async, [&] { t.queue.add_from_outside(&jobs[2]); }).wait();
+  CHECK(t.queue.take_lent(t.lane) == nullptr);
+  for (std::size_t i = 0; i < 3; ++i)
+    CHECK(t.queue.try_take() == &jobs[i]);
+  std::async(std::launch::async, [&] { t.queue.add_from_outside(&jobs[3]); }).wait();
+  CHECK(t.queue.take_lent(t.lane) == &jobs[3]);
+}
+
 TEST_CASE("a lane that goes on keeps its jobs, and one that does not loses them in time") {
   laned t;
   std::array<job, 3> jobs = {job{true}, job{true}, job{true}};

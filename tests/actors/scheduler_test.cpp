@@ -4,10 +4,12 @@
 #include <troupe/actors/caf.hpp>
 #include <troupe/actors/engine.hpp>
 #include <troupe/actors/internal/delayed_messages.hpp>
+#include <troupe/actors/internal/scheduler.hpp>
 #include <troupe/runtime/function_model.hpp>
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <future>
 #include <memory>
@@ -164,6 +166,33 @@ TEST_CASE("an actor that never waits runs on the thread that brings its message,
     CHECK(of_heavy.get() != std::this_thread::get_id());
   }
   CHECK(light_here);
+}
+
+TEST_CASE("messages that wait for one actor are taken in a row") {
+  own_thread lender;
+  system_config config{scheduler_options{1, false, &lender}};
+  caf::actor_system system{config};
+  const outside_thread visit;
+  auto one = system.spawn<where_actor<true>>();
+  auto other = system.spawn<where_actor<true>>();
+  bool in_a_row = false; // another thread takes over what this one leaves lying when it is slow
+  for (int i = 0; i < 1000 && !in_a_row; ++i) {
+    auto first = ask_where(one);
+    auto of_other = ask_where(other);
+    std::vector<std::future<std::thread::id>> answers;
+    for (int k = 0; k < lent_worker::max_jobs; ++k)
+      answers.push_back(ask_where(one));
+    auto work = lender.take();
+    while (of_other.wait_for(0s) != std::future_status::ready && work->run())
+      continue;
+    in_a_row = std::all_of(answers.begin(), answers.end(), [](const auto& answer) {
+      return answer.wait_for(0s) == std::future_status::ready;
+    });
+    while (work->run())
+      continue;
+    lender.run();
+  }
+  CHECK(in_a_row);
 }
 
 TEST_CASE("work that a lent thread has not begun is done by others at the end, and is nothing afterwards") {
