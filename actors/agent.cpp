@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 namespace troupe::actors {
 namespace {
 
 constexpr std::uint32_t measured_every = 8; // events: the step that holds such a one
+constexpr std::size_t max_commands = 32;    // of one step; more follow
 
 // Where steps are gathered, until it goes out of scope; also when what is between throws.
 class gathering {
@@ -22,6 +24,17 @@ class gathering {
  private:
   agent_step*& where_;
 };
+
+using commands_iterator = std::vector<agent_command>::iterator;
+
+std::vector<agent_command> part(commands_iterator begin, commands_iterator end) {
+  return {std::make_move_iterator(begin), std::make_move_iterator(end)};
+}
+
+bool finishes(const agent_step& step) {
+  return std::any_of(step.commands.begin(), step.commands.end(),
+                     [](const agent_command& c) { return std::holds_alternative<command::finish>(c); });
+}
 
 bool is_for_supervisor(const agent_command& c, bool durable_at_once) {
   if (std::holds_alternative<command::await_durability>(c))
@@ -55,8 +68,8 @@ agent::behavior_type agent::make_behavior() {
       },
       [this](const feed_input& message) {
         const bool is_cancel = std::holds_alternative<input::cancel>(*message.in);
-        if (resume_ && opens_ && !is_cancel)
-          return deferred_.push_back(message.in);
+        if (resume_ && is_opening() && !is_cancel)
+          return sources_->deferred.push_back(message.in);
         take_input(*message.in);
         if (is_cancel)
           take_deferred();
@@ -65,6 +78,7 @@ agent::behavior_type agent::make_behavior() {
         if (granted.call == call_number_ && request_)
           start_call(granted.place);
       },
+      [this](const commands_wanted&) { pass_on_held(max_commands); },
       [this](const tools_opened& opened) { take_tools(opened); },
   };
 }
@@ -76,8 +90,7 @@ void agent::on_exit() {
   request_.reset();
   binding_.reset(); // its provider may keep sinks that hold this agent
   stop_tools();
-  offers_.reset();
-  deferred_.clear();
+  sources_.reset();
   context_.reset();
 }
 
@@ -133,9 +146,7 @@ void agent::advance(const agent_input& in) {
   std::vector<agent_command> mine;
   for (auto& c : decided.commands)
     (is_for_supervisor(c, context_->durable_at_once) ? out.commands : mine).push_back(std::move(c));
-  const bool ends = std::any_of(out.commands.begin(), out.commands.end(), [](const agent_command& c) {
-    return std::holds_alternative<command::finish>(c);
-  });
+  const bool ends = finishes(out);
   if (out.events && out.events->front().index % measured_every == 0)
     out.sent = std::chrono::steady_clock::now();
   add_step(std::move(out));
@@ -149,7 +160,7 @@ void agent::advance(const agent_input& in) {
 
 void agent::add_step(agent_step more) {
   if (unsent_ == nullptr)
-    return send(context_->supervisor, std::move(more));
+    return pass_on(std::move(more));
   if (unsent_->events && more.events) {
     unsent_->events->reserve(unsent_->events->size() + more.events->size()); // stores keep it
     std::move(more.events->begin(), more.events->end(), std::back_inserter(*unsent_->events));
@@ -168,7 +179,33 @@ void agent::add_step(agent_step more) {
 void agent::send_step() {
   if (unsent_ == nullptr || (!unsent_->events && unsent_->commands.empty() && !unsent_->waiting_for))
     return;
-  send(context_->supervisor, std::exchange(*unsent_, agent_step{state_.number, nullptr, {}}));
+  pass_on(std::exchange(*unsent_, agent_step{state_.number, nullptr, {}}));
+}
+
+void agent::pass_on(agent_step step) {
+  if (!step.commands.empty())
+    pass_on_held(std::numeric_limits<std::size_t>::max());
+  if (step.commands.size() > max_commands && !finishes(step)) {
+    const auto rest = step.commands.begin() + max_commands;
+    held_ = held_commands{part(rest, step.commands.end())};
+    step.commands.erase(rest, step.commands.end());
+    step.holds_back = true;
+  }
+  send(context_->supervisor, std::move(step));
+}
+
+void agent::pass_on_held(std::size_t most) {
+  if (!held_)
+    return;
+  auto& [commands, passed_on] = *held_;
+  const auto begin = commands.begin() + static_cast<std::ptrdiff_t>(passed_on);
+  const auto count = std::min(most, commands.size() - passed_on);
+  agent_step step{state_.number, nullptr, part(begin, begin + static_cast<std::ptrdiff_t>(count))};
+  passed_on += count;
+  step.holds_back = passed_on < commands.size();
+  if (!step.holds_back)
+    held_.reset();
+  send(context_->supervisor, std::move(step));
 }
 
 void agent::apply_all(agent_step& step) {
@@ -176,7 +213,8 @@ void agent::apply_all(agent_step& step) {
   for (const auto& e : *step.events) {
     apply_to(state_, e);
     if (e.kind() == event_kind::state) {
-      keys_.reset();
+      if (tools_)
+        tools_->keys.reset();
       temporary = temporary || is_temporary(e.body);
     }
   }
@@ -213,7 +251,8 @@ void agent::end() {
 
 void agent::carry_out(command::cancel_model&) {
   ++call_number_;
-  opens_ = false;
+  if (sources_ != nullptr)
+    sources_->opening = false;
   call_.reset();
   close_stream();
   request_.reset();

@@ -132,7 +132,7 @@ void agent::begin_call(std::shared_ptr<model_request> request) {
   request->hops = hops_;
   request_ = std::move(request);
   call_began_ = actor_time(this);
-  tried_.clear();
+  fallbacks_.reset();
   if (binding_->gate->is_open() &&
       fall_back("The service of model '" + binding_->model + "' is left alone for now."))
     return;
@@ -147,11 +147,10 @@ void agent::address_request() {
 }
 
 bool agent::fall_back(const std::string& why) {
-  if (tried_.empty())
-    fallbacks_ = binding_->fallbacks;
-  while (tried_.size() < fallbacks_.size()) {
-    const auto& next = fallbacks_[tried_.size()];
-    tried_.push_back(next);
+  if (!fallbacks_ && !binding_->fallbacks.empty())
+    fallbacks_ = model_fallbacks{binding_->fallbacks};
+  while (fallbacks_ && fallbacks_->tried < fallbacks_->models.size()) {
+    const auto& next = fallbacks_->models[fallbacks_->tried++];
     auto found = context_->models->find(next);
     if (found == nullptr)
       continue;

@@ -4,51 +4,51 @@
 namespace troupe::actors {
 
 void agent::use_profile(const agent_profile_ptr& profile) {
-  if (profile == base_profile_)
+  if (profile == base_profile())
     return;
-  base_profile_ = profile;
   profile_ = profile;
-  offers_.reset();
-  tools_known_ = false;
+  sources_.reset();
 }
 
 bool agent::tools_are_known() {
-  if (base_profile_->offers.empty() || state_.phase == agent_phase::grace)
+  if (base_profile()->offers.empty() || state_.phase == agent_phase::grace)
     return true;
   // Asked once before each call, however often a source changes its mind.
-  if (tools_known_ && !opens_ && (std::exchange(just_asked_, false) || !offers_->changed()))
+  if (sources_ != nullptr && sources_->known && !sources_->opening &&
+      (std::exchange(sources_->just_asked, false) || !sources_->offers.changed()))
     return true;
   open_tools();
   return false;
 }
 
 void agent::open_tools() {
-  if (offers_ == nullptr)
-    offers_ = std::make_unique<opened_offers>(base_profile_->offers);
-  opens_ = true;
+  if (sources_ == nullptr)
+    sources_ = std::make_unique<tool_sources>(profile_);
+  sources_->opening = true;
   note_waiting("its tools");
-  offers_->open([self = agent_handle{this}, number = ++opening_](opened_offers::found_tools found) {
+  sources_->offers.open([self = agent_handle{this}, number = ++opening_](opened_offers::found_tools found) {
     caf::anon_send(self,
                    tools_opened{number, std::make_shared<opened_offers::found_tools>(std::move(found))});
   });
 }
 
 void agent::take_tools(const tools_opened& opened) {
-  if (!opens_ || opened.opening != opening_)
+  if (!is_opening() || opened.opening != opening_)
     return;
-  opens_ = false;
-  just_asked_ = true;
-  tools_known_ = true;
+  auto& sources = *sources_;
+  sources.opening = false;
+  sources.just_asked = true;
+  sources.known = true;
   note_waiting({});
-  auto extended = base_profile_->extended ? base_profile_->extended->get(base_profile_, opened.found->tools)
-                                          : extend_profile(base_profile_, opened.found->tools);
+  auto extended = sources.base->extended ? sources.base->extended->get(sources.base, opened.found->tools)
+                                         : extend_profile(sources.base, opened.found->tools);
   profile_ = std::move(extended.profile);
   auto warnings = std::move(opened.found->warnings);
   warnings.insert(warnings.end(), extended.warnings.begin(), extended.warnings.end());
-  if (warnings != told_)
+  if (warnings != sources.told)
     for (const auto& text : warnings)
       queue(input::note{warning_body{errc::tool_failed, text, {}, false}});
-  told_ = std::move(warnings);
+  sources.told = std::move(warnings);
   if (resume_)
     take_up();
   else
@@ -58,7 +58,7 @@ void agent::take_tools(const tools_opened& opened) {
 
 // What was under way when the agent ended before. Its open calls may be of tools that only its sources know.
 void agent::take_up() {
-  if (!base_profile_->offers.empty() && !tools_known_)
+  if (!base_profile()->offers.empty() && (sources_ == nullptr || !sources_->known))
     return open_tools();
   resume_ = false;
   take(input::resumed{});
@@ -66,7 +66,9 @@ void agent::take_up() {
 }
 
 void agent::take_deferred() {
-  for (const auto& in : std::exchange(deferred_, {}))
+  if (sources_ == nullptr)
+    return;
+  for (const auto& in : std::exchange(sources_->deferred, {}))
     take_input(*in);
 }
 

@@ -8,7 +8,7 @@ void agent::carry_out(command::call_tool& c) {
   if (refused_by_hook(c))
     return;
   // A call that has asked goes on under the stop that it began with.
-  auto& stop = stops_[c.call];
+  auto& stop = tools().stops[c.call];
   if (stop == nullptr)
     stop = std::make_shared<std::stop_source>();
   auto context = std::make_shared<tool_context>();
@@ -18,14 +18,16 @@ void agent::carry_out(command::call_tool& c) {
   context->call = c.call;
   context->stop = stop->get_token();
   context->deadline = std::chrono::steady_clock::now() + c.tool->annotations.timeout;
-  context->notes = notes();
+  if (tools_->notes == nullptr)
+    tools_->notes = std::make_shared<agent_notes>();
+  context->notes = tools_->notes;
   context->state = keys();
   context->answer = std::move(c.answer);
   if (!context_->trace_seed.empty())
     context->traceparent = traceparent(context_->trace_seed, origin_->run, context_->session, c.call);
   context->hops = hops_;
   if (c.tool->annotations.runs_inline) {
-    stops_.erase(c.call);
+    tools_->stops.erase(c.call);
     return run_in_handler(c, *context);
   }
   send_step(); // it is not short: who watches sees it begin
@@ -43,15 +45,16 @@ void agent::run_in_handler(const command::call_tool& c, tool_context& context) {
 }
 
 std::shared_ptr<const std::map<std::string, nlohmann::json>> agent::keys() {
-  if (keys_ == nullptr && !state_.keys.empty())
-    keys_ = std::make_shared<const std::map<std::string, nlohmann::json>>(state_.keys);
-  return keys_;
+  auto& keys = tools().keys;
+  if (keys == nullptr && !state_.keys->empty())
+    keys = std::make_shared<const std::map<std::string, nlohmann::json>>(*state_.keys);
+  return keys;
 }
 
 void agent::take_tool_result(const input::tool_done& answer) {
   const auto* call = find_open(state_, answer.call);
-  if (call == nullptr || !answer.result.question)
-    stops_.erase(answer.call);
+  if (tools_ && (call == nullptr || !answer.result.question))
+    tools_->stops.erase(answer.call);
   if (call == nullptr)
     return;
   queue(input::tool_done{answer.call, finished(call->name, answer.result), answer.timing});
@@ -59,9 +62,11 @@ void agent::take_tool_result(const input::tool_done& answer) {
 }
 
 void agent::carry_out(command::cancel_tool& c) {
-  if (auto found = stops_.find(c.call); found != stops_.end()) {
+  if (!tools_)
+    return;
+  if (auto found = tools_->stops.find(c.call); found != tools_->stops.end()) {
     found->second->request_stop();
-    stops_.erase(found);
+    tools_->stops.erase(found);
     send(context_->tools, cancel_job{origin_->agent, c.call});
   }
 }
@@ -113,16 +118,18 @@ tool_result agent::finished(const std::string& tool, tool_result r) {
   return r;
 }
 
-std::shared_ptr<agent_notes> agent::notes() {
-  if (notes_ == nullptr)
-    notes_ = std::make_shared<agent_notes>();
-  return notes_;
+agent::tools_in_use& agent::tools() {
+  if (!tools_)
+    tools_ = tools_in_use{};
+  return *tools_;
 }
 
 void agent::stop_tools() {
-  for (auto& [call, stop] : stops_)
+  if (!tools_)
+    return;
+  for (auto& [call, stop] : tools_->stops)
     stop->request_stop();
-  stops_.clear();
+  tools_->stops.clear();
 }
 
 } // namespace troupe::actors

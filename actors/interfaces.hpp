@@ -81,7 +81,10 @@ struct agent_step {
   std::vector<agent_command> commands;
   std::optional<std::string> waiting_for{}; // what it cannot go on without after them; empty: nothing
   steady_time sent{};                       // zero: the wait in the mailbox is not measured
+  bool holds_back = false;                  // more commands follow on commands_wanted
 };
+// A supervisor is ready for more of an agent's commands.
+struct commands_wanted {};
 struct start_run {
   std::shared_ptr<const run_request> request;
   std::shared_ptr<run_feed_writer> feed; // taken by the supervisor; a message that is lost ends the feed
@@ -217,11 +220,12 @@ struct cancel_job {
 
 // -- handles ------------------------------------------------------------------------------------------------------------
 
-using agent_handle = typed<void(begin_run),      // starts a run of the root
-                           void(feed_input),     // anything that the turn machine takes
-                           void(model_reply),    // the end of a model call
-                           void(permit_granted), // a model call may start
-                           void(tools_opened)>;  // which tools its sources have
+using agent_handle = typed<void(begin_run),       // starts a run of the root
+                           void(feed_input),      // anything that the turn machine takes
+                           void(model_reply),     // the end of a model call
+                           void(permit_granted),  // a model call may start
+                           void(commands_wanted), // pass on what was held back
+                           void(tools_opened)>;   // which tools its sources have
 
 using supervisor_handle = typed<void(start_run),       // a run of this session
                                 void(agent_step),      // what one of its agents did
@@ -329,6 +333,7 @@ TROUPE_LOCAL_MESSAGE(model_reply)
 TROUPE_LOCAL_MESSAGE(permit_granted)
 TROUPE_LOCAL_MESSAGE(tools_opened)
 TROUPE_LOCAL_MESSAGE(agent_step)
+TROUPE_LOCAL_MESSAGE(commands_wanted)
 TROUPE_LOCAL_MESSAGE(start_run)
 TROUPE_LOCAL_MESSAGE(steer_agents)
 TROUPE_LOCAL_MESSAGE(answer_question)

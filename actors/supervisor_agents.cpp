@@ -4,6 +4,8 @@
 namespace troupe::actors {
 namespace {
 
+constexpr std::uint32_t enough_starting = 16; // children: then agents hold further commands back
+
 void count_calls(member& agent, const agent_state& state) {
   agent.events = state.events;
   agent.open_calls = state.open;
@@ -14,6 +16,10 @@ void count_calls(member& agent, const agent_state& state) {
 member& supervisor::add_member(agent_number number, member agent, agent_start start) {
   start.number = number;
   start.hops = last_request_ ? last_request_->hops : 0;
+  if (start.begin != nullptr) {
+    agent.starting = true;
+    ++starting_;
+  }
   agent.handle = spawn_agent(this, std::move(start));
   by_actor_.emplace(agent.handle.id(), number);
   return members_.insert_or_assign(number, std::move(agent)).first->second;
@@ -25,6 +31,8 @@ void supervisor::take_step(const agent_step& step) {
     return;
   const measured_message measured{&environment_->observed->supervisors, step.sent};
   if (step.events) {
+    if (std::exchange(found->second.starting, false))
+      --starting_;
     found->second.events = step.events->back().index;
     publish(step.events);
     note_events(found->second, *step.events);
@@ -35,8 +43,19 @@ void supervisor::take_step(const agent_step& step) {
   }
   for (const auto& c : step.commands)
     std::visit([this, number = step.agent](const auto& x) { carry_out(number, x); }, c);
+  if (step.holds_back)
+    holding_back_.push_back(step.agent);
+  want_commands();
   if (!questions_.empty())
     suspend_when_blocked();
+}
+
+void supervisor::want_commands() {
+  if (holding_back_.empty() || starting_ > enough_starting)
+    return;
+  for (auto number : std::exchange(holding_back_, {}))
+    if (auto found = members_.find(number); found != members_.end())
+      send(found->second.handle, commands_wanted{});
 }
 
 void supervisor::note_events(member& agent, const event_batch& batch) {
@@ -285,6 +304,10 @@ void supervisor::end_child(agent_number number, const outcome& result) {
   if (node.empty())
     return;
   auto& child = node.mapped();
+  if (child.starting) {
+    --starting_;
+    want_commands();
+  }
   by_actor_.erase(child.handle.id());
   by_call_.erase(child.call);
   deadlines_.clear(key_of(number, timer_kind::run));

@@ -80,7 +80,7 @@ void supervisor::adopt(folded_session folded) {
   next_number_ = folded.next_agent;
   next_run_ = folded.next_run;
   wakes_ = folded.wakes;
-  pending_results_ = static_cast<std::uint32_t>(folded.root.background.size());
+  pending_results_ = static_cast<std::uint32_t>(folded.root.background->size());
   if (folded.root.events > 0)
     restored_root_ = std::make_shared<agent_state>(folded.root);
   for (const auto& [id, question] : folded.questions)

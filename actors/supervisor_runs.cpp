@@ -270,6 +270,8 @@ void supervisor::suspend(const outcome& result, std::function<void()> suspended)
       root_hints_.push_back(std::move(hint)); // refused when it ends
   }
   members_.clear();
+  starting_ = 0;
+  holding_back_.clear();
   by_actor_.clear();
   by_call_.clear();
   tasks_.clear();

@@ -31,7 +31,10 @@ class folder {
     state_.limit.reset();
     state_.last_text.clear();
     state_.run_tokens = 0;
-    std::erase_if(state_.keys, [](const auto& entry) { return is_temporary(entry.first); });
+    if (!state_.keys->empty())
+      state_.keys.change([](auto& keys) {
+        std::erase_if(keys, [](const auto& entry) { return is_temporary(entry.first); });
+      });
   }
 
   void on(const user_message_body& b) {
@@ -96,27 +99,37 @@ class folder {
     }
   }
 
-  void on(const steering_body& b) { state_.hints.push_back(b); }
+  void on(const steering_body& b) {
+    state_.hints.change([&b](auto& hints) { hints.push_back(b); });
+  }
 
-  void on(const background_result_body& b) { state_.background.push_back(b); }
+  void on(const background_result_body& b) {
+    state_.background.change([&b](auto& results) { results.push_back(b); });
+  }
 
   void on(const delivered_body& b) {
     seal();
-    auto results = std::min<std::size_t>(b.background_results, state_.background.size());
-    auto hints = std::min<std::size_t>(b.hints, state_.hints.size());
+    auto results = std::min<std::size_t>(b.background_results, state_.background->size());
+    auto hints = std::min<std::size_t>(b.hints, state_.hints->size());
     append(waiting_content(state_, results, hints));
     if (state_.phase == agent_phase::idle)
       state_.phase = agent_phase::thinking;
-    state_.background.erase(state_.background.begin(),
-                            state_.background.begin() + static_cast<std::ptrdiff_t>(results));
-    state_.hints.erase(state_.hints.begin(), state_.hints.begin() + static_cast<std::ptrdiff_t>(hints));
+    const auto without_first = [](std::size_t count) {
+      return [count](auto& list) {
+        list.erase(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(count));
+      };
+    };
+    state_.background.change(without_first(results));
+    state_.hints.change(without_first(hints));
   }
 
   void on(const state_body& b) {
-    if (b.value.is_null())
-      state_.keys.erase(b.key);
-    else
-      state_.keys.insert_or_assign(b.key, b.value);
+    state_.keys.change([&b](auto& keys) {
+      if (b.value.is_null())
+        keys.erase(b.key);
+      else
+        keys.insert_or_assign(b.key, b.value);
+    });
   }
 
   void on(const compaction_body& b) {
@@ -245,10 +258,10 @@ bool operator==(const agent_state& a, const agent_state& b) {
   };
   return a.number == b.number && a.phase == b.phase && a.conversation == b.conversation &&
          a.answer == b.answer && a.turns == b.turns && a.run_turns == b.run_turns && a.nudges == b.nudges &&
-         a.repaired == b.repaired && a.calls == b.calls && a.open == b.open && same_hints(a.hints, b.hints) &&
-         same_results(a.background, b.background) && a.limit == b.limit && a.last_text == b.last_text &&
-         a.keys == b.keys && a.events == b.events && a.used == b.used && a.run_tokens == b.run_tokens &&
-         a.bytes == b.bytes;
+         a.repaired == b.repaired && a.calls == b.calls && a.open == b.open &&
+         same_hints(*a.hints, *b.hints) && same_results(*a.background, *b.background) && a.limit == b.limit &&
+         a.last_text == b.last_text && a.keys == b.keys && a.events == b.events && a.used == b.used &&
+         a.run_tokens == b.run_tokens && a.bytes == b.bytes;
 }
 
 event_batch make_events(step& decided, const event_origin_ptr& origin, const agent_state& state,
@@ -319,7 +332,7 @@ model_request build_request(const agent_profile& profile, const agent_state& sta
   request.head = grace ? profile.grace_head : profile.head;
   request.contents =
       profile.newest_only.empty() ? state.conversation : with_newest(state.conversation, profile.newest_only);
-  request.reminder = prompt_text::reminder(state.keys);
+  request.reminder = prompt_text::reminder(*state.keys);
   request.choice = request.head->tools.empty() ? tool_choice::none : tool_choice::automatic;
   request.thinking = profile.thinking;
   request.temperature = profile.temperature;

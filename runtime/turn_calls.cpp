@@ -35,9 +35,9 @@ content waiting_content(const agent_state& state, std::size_t results, std::size
   content c;
   c.role = role::user;
   for (std::size_t i = 0; i < results; ++i)
-    c.parts.push_back({text_part{prompt_text::background_result(state.background[i])}, {}});
+    c.parts.push_back({text_part{prompt_text::background_result((*state.background)[i])}, {}});
   if (hints > 0)
-    c.parts.push_back({text_part{prompt_text::hints({state.hints.data(), hints})}, {}});
+    c.parts.push_back({text_part{prompt_text::hints({state.hints->data(), hints})}, {}});
   return c;
 }
 

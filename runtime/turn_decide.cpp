@@ -26,9 +26,9 @@ void decider::on(const input::start& in) {
   out_.events.reserve(2); // batches are kept: no room that stays empty
   emit(agent_started_body{profile_.name, in.kind, profile_.model, in.parent, in.background});
   for (const auto& [key, value] : in.shared)
-    if (auto known = state_.keys.find(key); known == state_.keys.end() || known->second != value)
+    if (auto known = state_.keys->find(key); known == state_.keys->end() || known->second != value)
       emit(state_body{key, value, true});
-  if (in.request == nullptr && state_.hints.empty() && state_.background.empty())
+  if (in.request == nullptr && state_.hints->empty() && state_.background->empty())
     return finish(outcome{});
   if (in.request != nullptr)
     emit(user_message_body{in.request});

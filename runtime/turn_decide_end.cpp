@@ -45,7 +45,7 @@ outcome decider::complete_task(json value) const {
 }
 
 void decider::end_without_calls() {
-  if (!state_.hints.empty() || !state_.background.empty()) {
+  if (!state_.hints->empty() || !state_.background->empty()) {
     if (run_turns_ >= profile_.limits.max_turns)
       return limit(errc::max_turns,
                    "The agent may take " + std::to_string(profile_.limits.max_turns) + " turns.");
@@ -142,10 +142,10 @@ void decider::limit(errc code, std::string message) {
 }
 
 void decider::deliver() {
-  if (state_.hints.empty() && state_.background.empty())
+  if (state_.hints->empty() && state_.background->empty())
     return;
-  emit(delivered_body{static_cast<std::uint32_t>(state_.hints.size()),
-                      static_cast<std::uint32_t>(state_.background.size())});
+  emit(delivered_body{static_cast<std::uint32_t>(state_.hints->size()),
+                      static_cast<std::uint32_t>(state_.background->size())});
 }
 
 void decider::ask_model() {
@@ -173,7 +173,7 @@ void decider::finish(outcome o) {
   emit(agent_ended_body{o, run_turns_});
   command(command::clear_deadline{input::deadline_kind::run});
   command(command::clear_deadline{input::deadline_kind::grace});
-  command(command::finish{std::move(o), state_.number == 0 ? std::vector<steering_body>{} : state_.hints});
+  command(command::finish{std::move(o), state_.number == 0 ? std::vector<steering_body>{} : *state_.hints});
 }
 
 } // namespace troupe

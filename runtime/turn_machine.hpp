@@ -17,6 +17,7 @@
 #pragma once
 
 #include <troupe/messages/event.hpp>
+#include <troupe/messages/sparse.hpp>
 #include <troupe/runtime/agent_profile.hpp>
 #include <troupe/runtime/ports/model_provider.hpp>
 
@@ -69,22 +70,22 @@ struct agent_state {
   agent_number number = 0;
   agent_phase phase = agent_phase::idle;
   transcript conversation;
-  std::vector<part> answer;         // pieces of the model answer that is not yet part of the conversation
-  std::uint32_t turns = 0;          // model answers so far; numbers the turns of the session's whole life
-  std::uint32_t run_turns = 0;      // model answers in this run
-  std::uint32_t nudges = 0;         // in this run
-  bool repaired = false;            // the repair turn of an output schema was used in this run
-  std::vector<open_call> calls;     // of the current turn, in the model's order
-  std::uint32_t open = 0;           // calls without result
-  std::vector<steering_body> hints; // wait for the next model call
-  std::vector<background_result_body> background; // likewise
+  std::vector<part> answer;     // pieces of the model answer that is not yet part of the conversation
+  std::uint32_t turns = 0;      // model answers so far; numbers the turns of the session's whole life
+  std::uint32_t run_turns = 0;  // model answers in this run
+  std::uint32_t nudges = 0;     // in this run
+  bool repaired = false;        // the repair turn of an output schema was used in this run
+  std::vector<open_call> calls; // of the current turn, in the model's order
+  std::uint32_t open = 0;       // calls without result
+  sparse<std::vector<steering_body>> hints;               // wait for the next model call
+  sparse<std::vector<background_result_body>> background; // likewise
   boxed<limit_reached> limit;
-  std::string last_text;                      // what the model last said in this run
-  std::map<std::string, nlohmann::json> keys; // state keys that events wrote
-  std::uint32_t events = 0;                   // events so far; numbers the next one
-  troupe::usage used;                         // of all model answers
-  std::uint64_t run_tokens = 0;               // of this run's model answers
-  std::uint64_t bytes = 0;                    // of the conversation, as estimate_bytes counts them
+  std::string last_text;                              // what the model last said in this run
+  sparse<std::map<std::string, nlohmann::json>> keys; // state keys that events wrote
+  std::uint32_t events = 0;                           // events so far; numbers the next one
+  troupe::usage used;                                 // of all model answers
+  std::uint64_t run_tokens = 0;                       // of this run's model answers
+  std::uint64_t bytes = 0;                            // of the conversation, as estimate_bytes counts them
 
   friend bool operator==(const agent_state& a, const agent_state& b);
 };

@@ -6,6 +6,7 @@
 
 #include <troupe/actors/agent.hpp>
 #include <troupe/actors/piece_stream.hpp>
+#include <troupe/messages/boxed.hpp>
 #include <troupe/runtime/internal/hook_runner.hpp>
 #include <troupe/runtime/internal/turn_calls.hpp>
 
@@ -28,7 +29,6 @@ class agent final : public agent_handle::base {
     if (start.restored)
       state_ = std::move(*start.restored);
     state_.number = start.number;
-    base_profile_ = profile_;
     has_hooks_ = profile_ != nullptr ? profile_->before_and_after != nullptr : start.has_hooks;
     set_handlers(this, [](const caf::down_msg&) {});
   }
@@ -42,6 +42,35 @@ class agent final : public agent_handle::base {
   void on_exit() override;
 
  private:
+  // -- what few agents have is apart: there are many ---------------------------------------------------------------------
+
+  struct held_commands {
+    std::vector<agent_command> commands;
+    std::size_t passed_on = 0; // of them
+  };
+  struct model_fallbacks {
+    std::vector<std::string> models; // of the model that the call began with
+    std::size_t tried = 0;           // of those
+  };
+  struct tools_in_use {
+    std::map<call_id, std::shared_ptr<std::stop_source>>
+        stops; // of those that run off the scheduler, or have asked
+    std::shared_ptr<const std::map<std::string, nlohmann::json>> keys;
+    std::shared_ptr<agent_notes> notes;
+  };
+  struct tool_sources {
+    explicit tool_sources(agent_profile_ptr profile) : base(std::move(profile)), offers(base->offers) {}
+
+    agent_profile_ptr base;
+    opened_offers offers;
+    bool opening = false;          // they are being asked
+    bool just_asked = false;       // for the next model call
+    bool known = false;            // profile_ has what they gave
+    std::vector<std::string> told; // warnings, once each time they change
+    std::vector<std::shared_ptr<const agent_input>>
+        deferred; // wait until an agent that is resumed knows its tools
+  };
+
   // -- the machine ------------------------------------------------------------------------------------------------------
 
   void begin(const input::start& start);
@@ -57,6 +86,11 @@ class agent final : public agent_handle::base {
   // tool's call and its result, say. What must be known before the agent goes on is sent at once.
   void add_step(agent_step more);
   void send_step();
+
+  // Many commands go to the supervisor in parts, each when it wants one: then the first children are under way before the
+  // last are started. Their order stays.
+  void pass_on(agent_step step);
+  void pass_on_held(std::size_t most);
 
   // What is temporary is applied here and seen by nobody else.
   void apply_all(agent_step& step);
@@ -123,7 +157,7 @@ class agent final : public agent_handle::base {
 
   // The result as the after_tool hook leaves it.
   tool_result finished(const std::string& tool, tool_result r);
-  std::shared_ptr<agent_notes> notes();
+  tools_in_use& tools();
   void stop_tools();
 
   // -- tools of sources -------------------------------------------------------------------------------------------------
@@ -136,6 +170,11 @@ class agent final : public agent_handle::base {
   void take_tools(const tools_opened& opened);
   void take_up();
   void take_deferred();
+  [[nodiscard]] bool is_opening() const noexcept { return sources_ != nullptr && sources_->opening; }
+  // The profile before its sources were asked.
+  [[nodiscard]] const agent_profile_ptr& base_profile() const noexcept {
+    return sources_ != nullptr ? sources_->base : profile_;
+  }
 
   // -- hooks ------------------------------------------------------------------------------------------------------------
 
@@ -155,11 +194,13 @@ class agent final : public agent_handle::base {
   std::atomic<bool> has_hooks_{true}; // the run that is under way or comes next, or it is not known
   bool answerable_;
   bool resume_;
+  bool waits_ = false; // for what the supervisor has been told
   std::uint32_t hops_; // as in run_request
   agent_state state_;
   std::vector<agent_input> inbox_; // what the agent tells itself; empty between messages
   std::size_t taken_ = 0;          // of inbox_
   agent_step* unsent_ = nullptr;   // of drain_inbox, while it runs
+  boxed<held_commands> held_;      // wait for commands_wanted
 
   std::shared_ptr<const model_binding> binding_;
   std::shared_ptr<model_request> request_; // of the call that is under way or waits
@@ -167,29 +208,15 @@ class agent final : public agent_handle::base {
   std::shared_ptr<piece_stream> stream_; // its pieces; null: nobody watches
   std::uint64_t call_number_ = 0;
   std::uint32_t attempt_ = 0;
-  steady_time call_began_{};
-  steady_time acquire_began_{};        // when the place of the current try was asked for
-  bool waits_ = false;                 // and it has been told
-  std::vector<std::string> fallbacks_; // of the model that the call began with
-  std::vector<std::string> tried_;     // of those
-  std::uint64_t reserved_ = 0;
-
   std::uint32_t compacting_ = 0; // contents that the call under way sums up; 0: it is a turn
+  steady_time call_began_{};
+  steady_time acquire_began_{}; // when the place of the current try was asked for
+  std::uint64_t reserved_ = 0;
+  boxed<model_fallbacks> fallbacks_; // absent: the call has not fallen back
 
-  std::shared_ptr<const std::map<std::string, nlohmann::json>> keys_;
-  std::map<call_id, std::shared_ptr<std::stop_source>>
-      stops_; // tools that run off the scheduler, or have asked
-  std::shared_ptr<agent_notes> notes_;
-
-  agent_profile_ptr base_profile_;        // profile_ before its sources were asked
-  std::unique_ptr<opened_offers> offers_; // null: none, or not asked yet
-  std::uint64_t opening_ = 0;
-  bool opens_ = false;            // the sources are being asked
-  bool just_asked_ = false;       // for the next model call
-  bool tools_known_ = false;      // profile_ has what they gave
-  std::vector<std::string> told_; // warnings about sources, once each time they change
-  std::vector<std::shared_ptr<const agent_input>>
-      deferred_; // wait until an agent that is resumed knows its tools
+  boxed<tools_in_use> tools_;
+  std::unique_ptr<tool_sources> sources_; // null: none, or not asked yet
+  std::uint64_t opening_ = 0;             // tells late answers of sources
 };
 
 } // namespace troupe::actors

@@ -47,6 +47,7 @@ struct member {
   agent_number parent = 0;
   call_id call;
   bool background = false;
+  bool starting = false;                 // and no event of it has come
   std::uint32_t events = 0;              // index of its last event
   std::uint32_t open_calls = 0;          // calls without result
   std::uint32_t asking = 0;              // open questions of its own
@@ -235,6 +236,9 @@ class supervisor final : public supervisor_handle::base {
   std::shared_ptr<event_origin> child_origin(agent_number number, const call_id& call,
                                              const std::string& name, const run_id& run) const;
   void start_child(agent_number parent, const command::start_child& c);
+
+  // Has agents that hold commands back pass on more of them, unless many children have yet to begin.
+  void want_commands();
   // Shows an agent that an earlier process started, with its open calls and questions.
   void show_restored(const event_origin_ptr& origin, agent_started_body started, const agent_state& state);
   void restore_child(folded_child child, const agent_profile_ptr& profile,
@@ -343,6 +347,8 @@ class supervisor final : public supervisor_handle::base {
   bool no_wake_ = false; // all was cancelled; the next request sets runs in motion again
 
   std::unordered_map<agent_number, member> members_;
+  std::uint32_t starting_ = 0;             // of them
+  std::vector<agent_number> holding_back_; // commands
   std::unordered_map<caf::actor_id, agent_number> by_actor_;
   std::unordered_map<call_id, agent_number> by_call_;             // children
   std::unordered_map<call_id, input::child_done> ended_children_; // told to the root, not yet in its log

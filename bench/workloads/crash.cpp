@@ -76,7 +76,7 @@ class session_judge {
       report_.background_results += told_[task];
     }
     const auto left = fold_.take();
-    if (left.under_way() || !left.tasks.empty() || !left.root.background.empty() || !left.children.empty())
+    if (left.under_way() || !left.tasks.empty() || !left.root.background->empty() || !left.children.empty())
       fault("is not at rest");
   }
 

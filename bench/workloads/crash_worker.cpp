@@ -160,7 +160,7 @@ std::deque<std::pair<std::string, bool>> open_work(session_store& store, std::ui
       for (const auto& e : *batch)
         fold.add(e);
     const auto& left = fold.session();
-    if (left.under_way() || !left.tasks.empty() || !left.root.background.empty())
+    if (left.under_way() || !left.tasks.empty() || !left.root.background->empty())
       work.emplace_back(name, true);
   }
   return work;

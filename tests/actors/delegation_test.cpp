@@ -23,6 +23,21 @@ part spawn(const std::string& name) {
   return call_of("spawn_subagent", R"({"name":")" + name + R"(","goal":"g"})");
 }
 
+std::vector<part> spawn_many(int count) {
+  std::vector<part> calls;
+  for (int i = 0; i < count; ++i)
+    calls.push_back(spawn("child_" + std::to_string(i)));
+  return calls;
+}
+
+// Until the first child's call waits: others may not have been started then.
+void begin_fan_out(actor_fixture& f, int count) {
+  auto sink = f.model->waiting("root")->sink;
+  sink->on_done(answer(spawn_many(count)));
+  while (f.model->waiting("child_0") == nullptr)
+    REQUIRE(f.coordinator().try_run_once());
+}
+
 void dense(const std::vector<event>& log) {
   for (std::size_t i = 0; i < log.size(); ++i)
     CHECK(log[i].seq == i + 1);
@@ -84,13 +99,68 @@ TEST_CASE("children run in parallel, and results stand in call order whatever th
   CHECK(feed->result()->completed());
 }
 
+TEST_CASE("of many children of one turn the first are under way before the last are started, and none is "
+          "left out") {
+  actor_fixture f;
+  auto feed = f.start(build(fan_out()));
+  const auto others = f.system.registry().running();
+  std::size_t most = 0; // children that had been started and not yet called their model
+  f.model->on_call = [&, called = std::size_t{0}]() mutable {
+    most = std::max(most, f.system.registry().running() - others - called++);
+  };
+  f.answer("root", answer(spawn_many(500)));
+  CHECK(f.model->calls.size() == 501);
+  CHECK(most >= 16);
+  CHECK(most <= 64);
+  for (int i = 0; i < 500; ++i)
+    CHECK(f.model->calls.at(static_cast<std::size_t>(i) + 1)->request->agent == "child_" + std::to_string(i));
+}
+
+TEST_CASE("a deadline that comes while children are being started ends all of them") {
+  actor_fixture f;
+  auto spec = fan_out();
+  spec.limits.timeout = 1min;
+  f.start(build(spec));
+  begin_fan_out(f, 500);
+  REQUIRE(f.model->waiting("child_499") == nullptr);
+  f.advance(1min);
+  for (int i = 0; i < 500; ++i)
+    CHECK(f.model->waiting("child_" + std::to_string(i)) == nullptr);
+  CHECK(f.model->waiting("root") != nullptr); // its grace call
+  CHECK(f.events<tool_result_body>().size() == 500);
+}
+
+TEST_CASE("a run that is cancelled while children are being started leaves none") {
+  actor_fixture f;
+  auto feed = f.start(build(fan_out()));
+  const auto before = f.system.registry().running();
+  begin_fan_out(f, 500);
+  f.cancel();
+  REQUIRE(feed->result().has_value());
+  CHECK(feed->result()->code() == errc::cancelled);
+  CHECK(f.system.registry().running() == before);
+  CHECK(f.events<agent_started_body>().size() == f.events<agent_ended_body>().size());
+}
+
+TEST_CASE("children that crash before they have told anything make room for others") {
+  actor_fixture f;
+  auto feed = f.start(build(fan_out()));
+  const auto newest = f.system.latest_actor_id();
+  f.model->waiting("root")->sink->on_done(answer(spawn_many(500)));
+  do {
+    const auto& jobs = f.coordinator().jobs;
+    const auto* next = jobs.empty() ? nullptr : dynamic_cast<const caf::abstract_actor*>(jobs.front());
+    f.clock_is_broken = next != nullptr && next->id() > newest;
+  } while (f.coordinator().try_run_once());
+  CHECK(f.events<tool_result_body>().size() == 500);
+  f.answer("root", answer({text_of("end")}));
+  CHECK(feed->result()->completed());
+}
+
 TEST_CASE("a thousand children in one turn: none is lost, and the observer's counts equal the log") {
   actor_fixture f;
   auto feed = f.start(build(fan_out()));
-  std::vector<part> calls;
-  for (int i = 0; i < 1000; ++i)
-    calls.push_back(spawn("child_" + std::to_string(i)));
-  f.answer("root", answer(calls));
+  f.answer("root", answer(spawn_many(1000)));
   for (int i = 999; i >= 0; --i)
     f.answer("child_" + std::to_string(i), answer({text_of(std::to_string(i))}));
   f.answer("root", answer({text_of("end")}));

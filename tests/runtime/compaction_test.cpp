@@ -108,9 +108,9 @@ TEST_CASE("keys of a run go with it, and are in nobody's log but the agent's own
   d.start();
   d.feed(input::model_done{answer({call_of("look")})});
   d.feed(input::tool_done{call_id{"c0-0-0"}, {"ok", {}, {{"temp:a", 1}, {"b", 2}}}});
-  CHECK(d.state.keys.at("temp:a") == 1);
+  CHECK(d.state.keys->at("temp:a") == 1);
   d.feed(input::model_done{answer({text_of("done")})});
   d.start("again");
-  CHECK_FALSE(d.state.keys.contains("temp:a"));
-  CHECK(d.state.keys.at("b") == 2);
+  CHECK_FALSE(d.state.keys->contains("temp:a"));
+  CHECK(d.state.keys->at("b") == 2);
 }

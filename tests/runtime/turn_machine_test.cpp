@@ -239,7 +239,7 @@ TEST_CASE("hints stand after the results of the turn, escaped, and are all told"
   auto text = conversation.back()->text();
   CHECK(text.find("- look at &lt;/hints&gt; b") != std::string::npos);
   CHECK(text.find("- and c") != std::string::npos);
-  CHECK(d.state.hints.empty());
+  CHECK(d.state.hints->empty());
 }
 
 TEST_CASE(
@@ -252,9 +252,9 @@ TEST_CASE(
   d.feed(input::model_done{answer({text_of("done, with the hint")})});
   CHECK(ended(d).completed());
   d.feed(input::steer{"too late", "user"});
-  CHECK(d.state.hints.size() == 1);
+  CHECK(d.state.hints->size() == 1);
   d.start("next");
-  CHECK(d.state.hints.empty());
+  CHECK(d.state.hints->empty());
   CHECK(d.state.conversation.back()->text().find("too late") != std::string::npos);
 }
 

@@ -76,6 +76,8 @@ class held_model final : public model_provider {
       throw std::runtime_error{"the provider broke"};
     auto held = std::make_shared<held_call>(held_call{std::move(request), std::move(sink)});
     calls.push_back(held);
+    if (on_call)
+      on_call();
     return std::make_unique<handle>(held);
   }
 
@@ -88,6 +90,7 @@ class held_model final : public model_provider {
   }
 
   std::deque<std::shared_ptr<held_call>> calls;
+  std::function<void()> on_call;
   std::map<std::string, int> crashes; // agent → how many of its calls throw, which kills the actor
 
  private:
@@ -156,6 +159,8 @@ class actor_fixture {
     environment->tools = tools = actors::spawn_tool_pool(system, threads, {});
     environment->models = models;
     environment->wall_clock = [this] {
+      if (clock_is_broken)
+        throw std::runtime_error{"the clock broke"};
       return timestamp{std::chrono::duration_cast<std::chrono::microseconds>(
           coordinator().clock().current_time.time_since_epoch())};
     };
@@ -295,6 +300,7 @@ class actor_fixture {
     return snap;
   }
 
+  bool clock_is_broken = false; // then it throws
   test_config config;
   caf::actor_system system{config};
   session_id session{"s"};
