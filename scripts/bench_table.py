@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs the benchmarks of a build folder and prints a table with the goals; the numbers go to bench.json in it.
 
-The ratios compare with the floor: plain Asio that makes the same requests to the same fake model server, in the same run.
+The ratios compare with the floor: plain Asio that makes the same requests to the same kind of fake model server, in the same
+run.
 """
 import argparse
 import contextlib
@@ -32,11 +33,11 @@ def last_json(command, limit=LIMIT):
     return json.loads(lines[-1])
 
 
-def best_of(times, command, key):
+def best_of(times, run_once, key):
     """The run with the lowest `key`; one that went wrong counts at once."""
     runs = []
     for _ in range(times):
-        run = last_json(command)
+        run = run_once()
         if not run.get("ok"):
             return run
         runs.append(run)
@@ -54,6 +55,10 @@ def fake_model(program):
     finally:
         server.terminate()
         server.wait()
+
+
+def base_of(port):
+    return f"http://127.0.0.1:{port}"
 
 
 class Table:
@@ -99,12 +104,27 @@ class Bench:
 
     def troupe(self, name, *arguments, times=1, key="cpu_s"):
         command = [os.path.join(self.programs, "troupe"), "bench", *map(str, arguments)]
-        self.results[name] = best_of(times, command, key)
+        self.results[name] = best_of(times, lambda: last_json(command), key)
         return self.results[name]
 
-    def floor(self, name, *arguments, times=1, key="cpu_s"):
-        self.results[name] = best_of(times, [os.path.join(self.programs, "floor"), *map(str, arguments)], key)
+    def on_wire(self, name, command_for, times=1, key="cpu_s", limit=LIMIT):
+        """Runs what `command_for` gives for a port. Each run has a server of its own: connections that earlier ones have
+        ended hold their ports for a minute, and to look for free ones would be most of the cost."""
+        def run_once():
+            with fake_model(os.path.join(self.programs, "fake_model")) as port:
+                return last_json(command_for(port), limit)
+
+        self.results[name] = best_of(times, run_once, key)
         return self.results[name]
+
+    def troupe_on_wire(self, name, *arguments, times=1, key="cpu_s"):
+        troupe = os.path.join(self.programs, "troupe")
+        return self.on_wire(name, lambda port: [troupe, "bench", "http", *map(str, arguments), "--base", base_of(port)],
+                            times, key)
+
+    def floor_on_wire(self, name, *arguments, times=1, key="cpu_s"):
+        floor = os.path.join(self.programs, "floor")
+        return self.on_wire(name, lambda port: [floor, *map(str, arguments), "--port", str(port)], times, key)
 
 
 def spawn_rows(b):
@@ -174,31 +194,30 @@ def other_rows(b):
     table.add("wire: of it on top of plain Asio", wire["call_extra_us"], "us", goal=25)
 
 
-def pair(b, port, workload, n, *more):
+def pair(b, workload, n):
     """The same workload by troupe and by the floor, in turns."""
     times, key = 1 if b.quick else 3, "wall_s" if workload in IDEAL_WALL else "cpu_s"
     name, size = f"{workload} {n}", ["--workload", workload, "--n", n]
-    floor = b.floor(f"{name} floor", *size, "--port", port, times=times, key=key)
-    ours = b.troupe(name, "http", *size, "--base", f"http://127.0.0.1:{port}", *more, times=times, key=key)
+    floor = b.floor_on_wire(f"{name} floor", *size, times=times, key=key)
+    ours = b.troupe_on_wire(name, *size, times=times, key=key)
     return ours, floor
 
 
-def fan_out_rows(b, port):
+def fan_out_rows(b):
     table, w2 = b.table, {}
     for n in (1000, 10_000):
-        ours, floor = pair(b, port, "W2", n)
+        ours, floor = pair(b, "W2", n)
         w2[n] = ours["cpu_ms_per_child"]
         table.add(f"W2: CPU a child, n={n} (stretch: 1.6)", w2[n], "ms", floor["cpu_ms_per_child"], goal=2,
                   reason="290,000 instructions of three turns: events, log, messages; more cache misses with n")
     table.add("W2: CPU a child, n=10000 (floor: n=1000)", w2[10_000], "ms", w2[1000], goal=1.1,
               reason="as many children at once do not fit the caches; plain Asio grows too")
-    followed = b.troupe("W2 followed", "http", "--workload", "W2", "--n", 1000, "--follow", "--base",
-                        f"http://127.0.0.1:{port}", times=1 if b.quick else 3)
+    followed = b.troupe_on_wire("W2 followed", "--workload", "W2", "--n", 1000, "--follow", times=1 if b.quick else 3)
     table.add("W2: the same while one follows all activity (floor: nobody)", followed["cpu_ms_per_child"], "ms", w2[1000],
               goal=1.1,
               reason="of one run each; the runs themselves differ by as much")
     for n in (1000, 10_000):
-        ours, floor = pair(b, port, "W1", n)
+        ours, floor = pair(b, "W1", n)
         if n == 1000:
             table.add("W1: wall time, n=1000 (floor: the ideal)", ours["wall_s"], "s", IDEAL_WALL["W1"], goal=1.1,
                       reason="plain Asio on the same cores takes most of it, see the next row")
@@ -209,17 +228,17 @@ def fan_out_rows(b, port):
                   reason="most of it is the program: libraries, threads and buffers, whatever n is")
 
 
-def other_workload_rows(b, port):
+def other_workload_rows(b):
     table = b.table
-    ours, floor = pair(b, port, "W3", 1000)
+    ours, floor = pair(b, "W3", 1000)
     table.add("W3: CPU a root, n=1000", ours["cpu_ms_per_child"], "ms", floor["cpu_ms_per_child"], goal=1.8,
               reason="a session of its own for five turns: supervisor, lease, log, rows")
     table.add("W3: wall time, n=1000 (ideal 0.5 s)", ours["wall_s"], "s", floor["wall_s"])
-    ours, floor = pair(b, port, "W4", 100)
+    ours, floor = pair(b, "W4", 100)
     table.add("W4: wall time, n=100 (floor: the ideal)", ours["wall_s"], "s", IDEAL_WALL["W4"], goal=1.2)
     table.add("W4: wall time, n=100", ours["wall_s"], "s", floor["wall_s"])
     for name in PIECES:
-        ours, floor = pair(b, port, name, 100)
+        ours, floor = pair(b, name, 100)
         sent = max(1, floor["events"])  # the runtime may give several chunks as one piece
         table.add(f"{name}: CPU a chunk, 100 streams", ours["cpu_s"] * 1e6 / sent, "us", floor["cpu_s"] * 1e6 / sent,
                   goal=2 if name == "W5P" else None)
@@ -230,25 +249,29 @@ def other_workload_rows(b, port):
                       measured=ours["first_p99_us"], reason="the last of 100 streams that all begin at once")
 
 
-def peer_rows(b, port, folder):
+def peer_rows(b, folder):
     """Other runtimes against the same server; what they cost beside the floor at the same size."""
-    base = f"http://127.0.0.1:{port}"
-    for name, n in PEER_SIZES.items():
-        floor = b.floor(f"{name} {n} floor", "--workload", name, "--n", n, "--port", port)
-        ours = b.troupe(f"{name} {n}", "http", "--workload", name, "--n", n, "--base", base)
-        for who, run in [("troupe", ours)] + [(peer, last_json(["node", os.path.join(folder, f"{peer}.mjs"), "--workload",
-                                                               name, "--n", str(n), "--base", base], PEER_LIMIT))
-                                              for peer in PEERS]:
-            b.results[f"{name} {n} {who}"] = run
-            if not run.get("ok"):
-                continue
-            unit, each = ("us", 1e3 * n / floor["events"]) if name == "W5" else ("ms", 1)
-            b.table.add(f"{name}: {who}: CPU a {'chunk' if name == 'W5' else 'child'}, n={n}",
-                        run["cpu_ms_per_child"] * each, unit, floor["cpu_ms_per_child"] * each)
-            if name in IDEAL_WALL:
-                b.table.add(f"{name}: {who}: wall time", run["wall_s"], "s", floor["wall_s"])
-            if name == "W1":
-                b.table.add(f"{name}: {who}: peak memory", run["peak_rss_mb"], "MiB", floor["peak_rss_mb"])
+    for workload, n in PEER_SIZES.items():
+        name, size = f"{workload} {n}", ["--workload", workload, "--n", str(n)]
+        floor = b.floor_on_wire(f"{name} floor", *size)
+        runs = [("troupe", b.troupe_on_wire(name, *size))]
+        for peer in PEERS:
+            script = os.path.join(folder, f"{peer}.mjs")
+            runs.append((peer, b.on_wire(f"{name} {peer}", lambda port, script=script: ["node", script, *size, "--base",
+                                                                                       base_of(port)], limit=PEER_LIMIT)))
+        for who, run in runs:
+            if run.get("ok"):
+                add_peer(b.table, workload, n, who, run, floor)
+
+
+def add_peer(table, workload, n, who, run, floor):
+    unit, each = ("us", 1e3 * n / floor["events"]) if workload == "W5" else ("ms", 1)
+    table.add(f"{workload}: {who}: CPU a {'chunk' if workload == 'W5' else 'child'}, n={n}",
+              run["cpu_ms_per_child"] * each, unit, floor["cpu_ms_per_child"] * each)
+    if workload in IDEAL_WALL:
+        table.add(f"{workload}: {who}: wall time", run["wall_s"], "s", floor["wall_s"])
+    if workload == "W1":
+        table.add(f"{workload}: {who}: peak memory", run["peak_rss_mb"], "MiB", floor["peak_rss_mb"])
 
 
 def start_rows(b):
@@ -322,18 +345,15 @@ def main():
         micro = [os.path.join(b.programs, "bench_micro")] + (["--benchmark_min_time=0.05"] if chosen.quick else [])
         subprocess.run(micro, check=True)
         print()
-    with fake_model(os.path.join(b.programs, "fake_model")) as port:
-        for name in wanted:
-            print(f"==> {name}", file=sys.stderr)
-            try:
-                if name in ON_THE_WIRE:
-                    GROUPS[name](b, port)
-                elif GROUPS[name]:
-                    GROUPS[name](b)
-            except KeyError as missing:  # a program had no such figure, since it went wrong
-                b.results[f"group {name}"] = {"ok": False, "note": f"rows are missing: no figure {missing}"}
-        if chosen.peers:
-            peer_rows(b, port, chosen.peers)
+    for name in wanted:
+        print(f"==> {name}", file=sys.stderr)
+        try:
+            if GROUPS[name]:
+                GROUPS[name](b)
+        except KeyError as missing:  # a program had no such figure, since it went wrong
+            b.results[f"group {name}"] = {"ok": False, "note": f"rows are missing: no figure {missing}"}
+    if chosen.peers:
+        peer_rows(b, chosen.peers)
     if chosen.test_build:
         edit_row(b, "runtime/sanitizer.cpp", chosen.test_build)
 
@@ -350,7 +370,6 @@ def main():
 GROUPS = {"micro": None, "start": start_rows, "fanout": fan_out_rows, "workloads": other_workload_rows,
           "spawn": spawn_rows, "idle": idle_rows, "latency": latency_rows, "session": session_rows,
           "others": other_rows}
-ON_THE_WIRE = ("fanout", "workloads")
 
 if __name__ == "__main__":
     sys.exit(main())
