@@ -7,6 +7,27 @@
 
 namespace troupe::net {
 
+namespace {
+
+std::string_view literal_of(char first) noexcept {
+  switch (first) {
+  case 't':
+    return "true";
+  case 'f':
+    return "false";
+  case 'n':
+    return "null";
+  default:
+    return {};
+  }
+}
+
+bool is_of_number(char c) noexcept {
+  return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
+}
+
+} // namespace
+
 void json_reader::skip_space() noexcept {
   while (at_ < text_.size() &&
          (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\r' || text_[at_] == '\t'))
@@ -83,10 +104,11 @@ bool json_reader::next_member() {
   if (!next_item('}'))
     return false;
   auto begin = at_;
-  if (!skip_string())
+  bool has_escapes = false;
+  if (!skip_string(has_escapes))
     return false;
   key_view_ = text_.substr(begin + 1, at_ - begin - 2);
-  key_in_text_ = key_view_.find('\\') == std::string_view::npos;
+  key_in_text_ = !has_escapes;
   if (!key_in_text_) {
     key_.clear();
     at_ = begin;
@@ -193,7 +215,7 @@ std::optional<std::uint64_t> json_reader::whole_number() {
   return number;
 }
 
-bool json_reader::skip_string() {
+bool json_reader::skip_string(bool& has_escapes) {
   if (at_ == text_.size() || text_[at_] != '"')
     return fail();
   for (auto i = at_ + 1; (i += plain_bytes(text_, i)) < text_.size(); ++i) {
@@ -201,27 +223,25 @@ bool json_reader::skip_string() {
       at_ = i + 1;
       return true;
     }
-    if (text_[i] == '\\')
+    if (text_[i] == '\\') {
+      has_escapes = true;
       ++i;
+    }
   }
   return fail();
 }
 
 // A number or a literal; its exact form is of no interest, its end is.
 bool json_reader::skip_scalar() {
-  auto rest = text_.substr(at_);
-  for (std::string_view literal : {"true", "false", "null"}) {
-    if (rest.starts_with(literal)) {
-      at_ += literal.size();
-      return true;
-    }
-  }
-  auto end = rest.find_first_not_of("+-0123456789.eE");
-  auto length = end == std::string_view::npos ? rest.size() : end;
-  if (length == 0)
-    return fail();
+  const auto rest = text_.substr(at_);
+  std::size_t length = 0;
+  if (const auto literal = literal_of(rest.front()); !literal.empty())
+    length = rest.starts_with(literal) ? literal.size() : 0;
+  else
+    while (length < rest.size() && is_of_number(rest[length]))
+      ++length;
   at_ += length;
-  return true;
+  return length > 0 || fail();
 }
 
 std::string_view json_reader::raw() {
@@ -240,9 +260,11 @@ void json_reader::skip() {
   case kind::array:
     array([this] { skip(); });
     return;
-  case kind::string:
-    skip_string();
+  case kind::string: {
+    bool has_escapes = false;
+    skip_string(has_escapes);
     return;
+  }
   case kind::none:
     fail();
     return;

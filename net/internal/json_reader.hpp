@@ -76,7 +76,7 @@ class json_reader {
     return false;
   }
   void skip_space() noexcept;
-  bool skip_string();
+  bool skip_string(bool& has_escapes);
   bool skip_scalar();
   bool read_string(std::string& out);
   bool read_escape(std::string& out);
