@@ -11,7 +11,7 @@ namespace troupe::actors {
 namespace {
 
 constexpr std::uint32_t measured_every = 8; // events: the step that holds such a one
-constexpr std::size_t max_commands = 32;    // of one step; more follow
+constexpr std::size_t max_commands = 16;    // of one step; more follow
 
 // Where steps are gathered, until it goes out of scope; also when what is between throws.
 class gathering {

@@ -4,7 +4,7 @@
 namespace troupe::actors {
 namespace {
 
-constexpr std::uint32_t enough_starting = 16; // children: then agents hold further commands back
+constexpr std::uint32_t enough_starting = 8; // children: then agents hold further commands back
 
 void count_calls(member& agent, const agent_state& state) {
   agent.events = state.events;

@@ -55,7 +55,7 @@ class sparing_clock final : public caf::detail::thread_safe_actor_clock {
 class lent_worker final : public lent_work, public std::enable_shared_from_this<lent_worker> {
  public:
   // In a row; then the thread's own work has its turn.
-  static constexpr int max_jobs = 32;
+  static constexpr int max_jobs = 8;
   static constexpr std::chrono::milliseconds max_time{2};
   // A job that takes longer sends the thread's work elsewhere for so long.
   static constexpr std::chrono::milliseconds slow{20};

@@ -162,16 +162,16 @@ TEST_CASE("a call of the pool's tool is told before an inline one runs, though t
 }
 
 TEST_CASE("many commands go in parts, and each when it is wanted") {
-  kept_agent a{70};
-  CHECK(a.counts<command::start_child>() == counts{32});
+  kept_agent a{38};
+  CHECK(a.counts<command::start_child>() == counts{16});
   CHECK(a.steps.back().holds_back);
   caf::anon_send(a.agent, actors::commands_wanted{});
   a.f.run();
-  CHECK(a.counts<command::start_child>() == counts{32, 32});
+  CHECK(a.counts<command::start_child>() == counts{16, 16});
   CHECK(a.steps.back().holds_back);
   caf::anon_send(a.agent, actors::commands_wanted{});
   a.f.run();
-  CHECK(a.counts<command::start_child>() == counts{32, 32, 6});
+  CHECK(a.counts<command::start_child>() == counts{16, 16, 6});
   CHECK_FALSE(a.steps.back().holds_back);
   caf::anon_send(a.agent, actors::commands_wanted{});
   a.f.run();
@@ -179,28 +179,28 @@ TEST_CASE("many commands go in parts, and each when it is wanted") {
 }
 
 TEST_CASE("as many commands as one step takes are not held back") {
-  kept_agent a{32};
-  CHECK(a.counts<command::start_child>() == counts{32});
+  kept_agent a{16};
+  CHECK(a.counts<command::start_child>() == counts{16});
   CHECK_FALSE(a.steps.back().holds_back);
 }
 
 TEST_CASE("commands that come later do not overtake those that are held back") {
-  kept_agent a{70};
+  kept_agent a{38};
   caf::anon_send(a.agent, actors::feed_input{std::make_shared<const agent_input>(
                               input::deadline{input::deadline_kind::run})});
   a.f.run();
   REQUIRE(a.steps.size() >= 3);
-  CHECK(a.steps[1].commands.size() == 38);
-  CHECK(a.counts<command::start_child>()[1] == 38);
-  CHECK(a.counts<command::cancel_child>()[2] == 32);
+  CHECK(a.steps[1].commands.size() == 22);
+  CHECK(a.counts<command::start_child>()[1] == 22);
+  CHECK(a.counts<command::cancel_child>()[2] == 16);
 }
 
 TEST_CASE("the last step of an agent has all that was held back before it") {
-  kept_agent a{70};
+  kept_agent a{38};
   caf::anon_send(a.agent, actors::feed_input{std::make_shared<const agent_input>(input::cancel{"user"})});
   a.f.run();
   REQUIRE(a.steps.size() == 3);
-  CHECK(a.counts<command::start_child>()[1] == 38);
-  CHECK(a.counts<command::cancel_child>()[2] == 70);
+  CHECK(a.counts<command::start_child>()[1] == 22);
+  CHECK(a.counts<command::cancel_child>()[2] == 38);
   CHECK(a.counts<command::finish>()[2] == 1);
 }
