@@ -16,29 +16,32 @@ bool job_queue::is_paused(const lane& l) {
   return l.paused_until > clock::time_point{} && clock::now() < l.paused_until;
 }
 
-// Null: the job is for the scheduler's threads.
+// Of a job from outside. Null: it is for the scheduler's threads.
 job_queue::lane* job_queue::lane_for(const caf::resumable& job) {
   if (!may_be_lent(job))
     return nullptr;
   const auto here = std::this_thread::get_id();
-  auto found = std::find_if(lanes_.begin(), lanes_.end(), [here](const lane& l) { return l.thread == here; });
-  if (found == lanes_.end()) {
-    if (running_ > 0)
-      return nullptr;
-    found = lanes_.begin() + static_cast<std::ptrdiff_t>(next_lane_++ % lanes_.size());
-  }
-  return is_paused(*found) || (found->late && found->thread != here) ? nullptr : &*found;
+  const auto own =
+      std::find_if(lanes_.begin(), lanes_.end(), [here](const lane& l) { return l.thread == here; });
+  if (own != lanes_.end())
+    return is_paused(*own) ? nullptr : &*own;
+  if (running_ > 0)
+    return lane_that_goes_on(job);
+  auto& next = lanes_[next_lane_++ % lanes_.size()];
+  return next.late || is_paused(next) ? nullptr : &next;
 }
 
-// What comes of jobs that others took over goes back to a lane that goes on and has few: there it is done by the thread that
-// has the data at hand.
-job_queue::lane* job_queue::lane_to_return_to(const caf::resumable& job) {
+// Of a job from a thread without lane, also of what comes of jobs that it has taken over: a lane that keeps up has the data
+// of its agents at hand. One that sleeps is not woken for what the caller does itself right away.
+job_queue::lane* job_queue::lane_that_goes_on(const caf::resumable& job) {
   if (!may_be_lent(job) || lent_ >= left_to_lanes)
     return nullptr;
-  const auto found = std::find_if(lanes_.begin(), lanes_.end(), [others = !jobs_.empty()](const lane& l) {
-    return (l.called || others) && !l.late && !is_paused(l);
-  });
-  return found != lanes_.end() ? &*found : nullptr;
+  lane* best = nullptr;
+  for (auto& l : lanes_)
+    if ((l.called || !jobs_.empty()) && !l.late && !is_paused(l) &&
+        (best == nullptr || l.jobs.size() < best->jobs.size()))
+      best = &l;
+  return best;
 }
 
 void job_queue::put(lane& to, caf::resumable* job) {
@@ -93,7 +96,7 @@ void job_queue::begin_watch(bool often) {
 void job_queue::add(caf::resumable* job) {
   {
     std::lock_guard lock{mutex_};
-    if (auto* to = lane_to_return_to(*job))
+    if (auto* to = lane_that_goes_on(*job))
       put(*to, job);
     else
       jobs_.push_back(job);

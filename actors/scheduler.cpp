@@ -106,29 +106,34 @@ bool lent_worker::run() noexcept {
   if (queue_ == nullptr)
     return false;
   const outside_thread visit;
-  auto now = job_queue::clock::now();
-  const auto until = now + max_time;
-  for (int i = 0; i < max_jobs && now < until; ++i) {
-    auto* job = queue_->take_lent(lane_);
-    if (job == nullptr)
-      return false;
-    run_job(job, now, until);
+  stint s;
+  auto* job = queue_->take_lent(lane_);
+  for (int i = 1; job != nullptr; ++i) {
+    run_job(job, s);
+    if (i == max_jobs || s.now >= s.until)
+      break;
+    job = queue_->take_lent(lane_);
   }
-  return true;
+  look(s);
+  return job != nullptr;
 }
 
 // One message at a time: whether an actor may be lent can change from one to the next.
-void lent_worker::run_job(caf::resumable* job, time_point& now, time_point until) {
-  for (int i = 1;; ++i) {
-    const bool again = resume(job, unit_, 1);
-    const auto began = std::exchange(now, job_queue::clock::now());
-    if (now - began > slow)
-      queue_->pause_lane(lane_, now + pause_after_slow);
-    if (!again)
-      return;
-    if (i == max_messages || now >= until || job->subtype() != caf::resumable::io_actor)
+void lent_worker::run_job(caf::resumable* job, stint& s) {
+  for (int i = 1; resume(job, unit_, 1); ++i) {
+    if (++s.messages % look_every == 0)
+      look(s);
+    if (i == max_messages || s.now >= s.until || job->subtype() != caf::resumable::io_actor)
       return queue_->add_lent(lane_, job);
   }
+  if (++s.messages % look_every == 0)
+    look(s);
+}
+
+void lent_worker::look(stint& s) {
+  const auto before = std::exchange(s.now, job_queue::clock::now());
+  if (s.now - before > slow)
+    queue_->pause_lane(lane_, s.now + pause_after_slow);
 }
 
 void lent_worker::close() {

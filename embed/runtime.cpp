@@ -358,6 +358,10 @@ engine& runtime::engine() noexcept {
   return core_->to();
 }
 
+timer& runtime::clock() noexcept {
+  return core_->clock();
+}
+
 std::vector<std::string> runtime::shutdown(std::chrono::milliseconds limit) {
   return core_->shutdown(limit, shutdown_mode::cancel);
 }

@@ -18,6 +18,7 @@
 #include <troupe/runtime/policy.hpp>
 #include <troupe/runtime/ports/engine.hpp>
 #include <troupe/runtime/ports/session_store.hpp>
+#include <troupe/runtime/ports/timer.hpp>
 #include <troupe/runtime/ports/tool_source.hpp>
 #include <troupe/runtime/sandbox_options.hpp>
 #include <troupe/runtime/stores/open_store.hpp>
@@ -194,6 +195,10 @@ class runtime {
 
   // The port for servers and for programs of several sessions.
   [[nodiscard]] troupe::engine& engine() noexcept;
+
+  // The timer of the runtime's own threads, for a function_model and the like; callbacks are to be short. Of a model that
+  // answers through it the agent goes on without that another thread is woken.
+  [[nodiscard]] timer& clock() noexcept;
 
   // Ends now what the destructor would end; gives what still runs after `limit`.
   std::vector<std::string> shutdown(std::chrono::milliseconds limit);

@@ -19,31 +19,54 @@ using steady_timer = boost::asio::basic_waitable_timer<std::chrono::steady_clock
                                                        boost::asio::io_context::executor_type>;
 
 // Shared by the handle and the waiting handler. Whoever claims it first decides whether the callback starts.
-struct timer_state {
-  timer_state(boost::asio::io_context& context, std::chrono::milliseconds delay, std::function<void()> f)
-      : timer(context, delay), callback(std::move(f)) {}
+struct pending_callback {
+  explicit pending_callback(std::function<void()> f) : callback(std::move(f)) {}
 
+  [[nodiscard]] bool claim() noexcept { return !claimed.exchange(true); }
   void fire() {
-    if (!claimed.exchange(true))
+    if (claim())
       callback();
   }
 
-  steady_timer timer;
   std::function<void()> callback;
   std::atomic<bool> claimed{false};
 };
 
-class pool_timer final : public timer_handle {
+struct timed_callback : pending_callback {
+  timed_callback(boost::asio::io_context& context, std::chrono::milliseconds delay, std::function<void()> f)
+      : pending_callback(std::move(f)), timer(context, delay) {}
+
+  steady_timer timer;
+};
+
+class posted_handle final : public timer_handle {
  public:
-  explicit pool_timer(std::shared_ptr<timer_state> state) : state_(std::move(state)) {}
-  ~pool_timer() override {
-    if (!state_->claimed.exchange(true))
-      state_->timer.cancel();
+  explicit posted_handle(std::shared_ptr<pending_callback> pending) : pending_(std::move(pending)) {}
+  ~posted_handle() override { static_cast<void>(pending_->claim()); }
+
+ private:
+  std::shared_ptr<pending_callback> pending_;
+};
+
+class timed_handle final : public timer_handle {
+ public:
+  explicit timed_handle(std::shared_ptr<timed_callback> pending) : pending_(std::move(pending)) {}
+  ~timed_handle() override {
+    if (pending_->claim())
+      pending_->timer.cancel();
   }
 
  private:
-  std::shared_ptr<timer_state> state_;
+  std::shared_ptr<timed_callback> pending_;
 };
+
+// Without delay no timer is needed.
+std::unique_ptr<timer_handle> call_soon(boost::asio::io_context& context, std::function<void()> callback) {
+  auto pending = std::make_shared<pending_callback>(std::move(callback));
+  auto handle = std::make_unique<posted_handle>(pending);
+  boost::asio::post(context, [pending = std::move(pending)] { pending->fire(); });
+  return handle;
+}
 
 } // namespace
 
@@ -84,15 +107,15 @@ io_thread& io_pool::next() noexcept {
 
 std::unique_ptr<timer_handle> io_pool::after(std::chrono::milliseconds delay,
                                              std::function<void()> callback) {
-  auto state = std::make_shared<timer_state>(next().context(), delay, std::move(callback));
-  auto handle = std::make_unique<pool_timer>(state);
-  if (delay <= delay.zero()) // no timer of the system has to be set
-    boost::asio::post(state->timer.get_executor(), [state] { state->fire(); });
-  else
-    state->timer.async_wait([state](const boost::system::error_code& error) {
-      if (!error)
-        state->fire();
-    });
+  auto& context = next().context();
+  if (delay <= delay.zero())
+    return call_soon(context, std::move(callback));
+  auto pending = std::make_shared<timed_callback>(context, delay, std::move(callback));
+  auto handle = std::make_unique<timed_handle>(pending);
+  pending->timer.async_wait([pending](const boost::system::error_code& error) {
+    if (!error)
+      pending->fire();
+  });
   return handle;
 }
 

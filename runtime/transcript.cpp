@@ -15,19 +15,21 @@ struct transcript::sized_segment : segment {
   std::array<content_ptr, Size> room;
 };
 
-std::shared_ptr<transcript::segment> transcript::make_segment(std::size_t number) {
-  if (number == 0)
-    return std::make_shared<sized_segment<first_segment>>();
-  return std::make_shared<sized_segment<segment_size>>();
+template <std::size_t Size>
+std::shared_ptr<transcript::segment> transcript::make_segment(std::size_t size) {
+  if constexpr (Size < largest_segment)
+    if (size > Size)
+      return make_segment<Size * 2>(size);
+  return std::make_shared<sized_segment<Size>>();
 }
 
 void transcript::append(content_ptr item) {
   const auto [number, slot] = place_of(size_);
   if (slot == 0) {
-    segments_.push_back(make_segment(number));
+    segments_.push_back(make_segment(size_of(number)));
   } else if (segments_.back()->used != slot) {
     // Another copy has already appended here: go on in a segment of our own.
-    auto fork = make_segment(number);
+    auto fork = make_segment(size_of(number));
     for (std::size_t i = 0; i < slot; ++i)
       fork->items[i] = segments_.back()->items[i];
     segments_.back() = std::move(fork);

@@ -1,6 +1,7 @@
 // A conversation: an append-only list of immutable contents that is cheap to copy.
 //
-// Copies share their segments, so a model request of a long conversation costs one pointer for 16 contents.
+// Copies share their segments, each of twice the size of the one before, so a model request of a long conversation costs
+// about as many pointers as the number of its contents has binary digits.
 // Thread-safety: one owner appends; copies may be read on any thread, since an append never touches what a
 // copy sees.
 //
@@ -9,6 +10,7 @@
 
 #include <troupe/messages/content.hpp>
 
+#include <bit>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -18,9 +20,10 @@ namespace troupe {
 
 class transcript {
  public:
-  // Contents of the first segment and of each later one: most conversations are short.
+  // Contents of the first segment and of the largest: most conversations are short.
   static constexpr std::size_t first_segment = 8;
-  static constexpr std::size_t segment_size = 16;
+  static constexpr std::size_t doublings = 7;
+  static constexpr std::size_t largest_segment = first_segment << doublings;
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
@@ -52,12 +55,19 @@ class transcript {
     std::size_t slot;
   };
 
-  [[nodiscard]] static place place_of(std::size_t i) noexcept {
-    return i < first_segment
-               ? place{0, i}
-               : place{1 + (i - first_segment) / segment_size, (i - first_segment) % segment_size};
+  [[nodiscard]] static constexpr std::size_t size_of(std::size_t segment) noexcept {
+    return first_segment << (segment < doublings ? segment : doublings);
   }
-  [[nodiscard]] static std::shared_ptr<segment> make_segment(std::size_t number);
+  [[nodiscard]] static constexpr place place_of(std::size_t i) noexcept {
+    constexpr std::size_t before_largest =
+        largest_segment - first_segment; // contents of all that are smaller
+    if (i >= before_largest)
+      return {doublings + (i - before_largest) / largest_segment, (i - before_largest) % largest_segment};
+    const auto segment = static_cast<std::size_t>(std::bit_width(i / first_segment + 1)) - 1;
+    return {segment, i + first_segment - size_of(segment)};
+  }
+  template <std::size_t Size = first_segment>
+  [[nodiscard]] static std::shared_ptr<segment> make_segment(std::size_t size);
 
   std::vector<std::shared_ptr<segment>> segments_;
   std::size_t size_ = 0;

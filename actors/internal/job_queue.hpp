@@ -83,7 +83,7 @@ class job_queue {
   [[nodiscard]] bool may_be_lent(const caf::resumable& job) const noexcept;
   [[nodiscard]] static bool is_paused(const lane& l);
   [[nodiscard]] lane* lane_for(const caf::resumable& job);
-  [[nodiscard]] lane* lane_to_return_to(const caf::resumable& job);
+  [[nodiscard]] lane* lane_that_goes_on(const caf::resumable& job);
   void put(lane& to, caf::resumable* job);
   void give_back(lane& from);
   [[nodiscard]] bool calls_for_work();

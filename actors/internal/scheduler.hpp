@@ -57,11 +57,13 @@ class lent_worker final : public lent_work, public std::enable_shared_from_this<
   // In a row; then the thread's own work has its turn.
   static constexpr int max_jobs = 8;
   static constexpr std::chrono::milliseconds max_time{2};
-  // A job that takes longer sends the thread's work elsewhere for so long.
+  // Messages between two looks that take longer send the thread's work elsewhere for so long.
   static constexpr std::chrono::milliseconds slow{20};
   static constexpr std::chrono::milliseconds pause_after_slow{1'000};
   // Messages of one actor in a row.
   static constexpr int max_messages = 64;
+  // Messages between two looks at the clock: one at each costs as much as some handlers.
+  static constexpr int look_every = 4;
 
   lent_worker(caf::actor_system& system, job_queue& queue) : queue_(&queue), unit_(system, *this) {}
 
@@ -72,9 +74,15 @@ class lent_worker final : public lent_work, public std::enable_shared_from_this<
   void close();
 
  private:
-  using time_point = job_queue::clock::time_point;
+  // From the call of run() on.
+  struct stint {
+    job_queue::clock::time_point now = job_queue::clock::now(); // at the last look
+    job_queue::clock::time_point until = now + max_time;
+    int messages = 0;
+  };
 
-  void run_job(caf::resumable* job, time_point& now, time_point until);
+  void run_job(caf::resumable* job, stint& s);
+  void look(stint& s);
 
   class unit final : public caf::execution_unit {
    public:

@@ -1,7 +1,6 @@
 // Workloads with a model in the process: what the runtime costs by itself.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/net/io_pool.hpp>
 #include <troupe/troupe.hpp>
 
 #include <algorithm>
@@ -87,7 +86,6 @@ void print(const json& line) {
 
 int run_spawn(const spawn_options& options) {
   const double bare = options.bare_n > 0 ? bare_rate(options.bare_n) : 0;
-  net::io_pool clock;
   runtime rt;
   const auto sessions = std::max<std::uint64_t>(1, options.sessions);
   const auto each = std::max<std::uint64_t>(1, options.n / sessions);
@@ -96,7 +94,7 @@ int run_spawn(const spawn_options& options) {
                              [each, batch = options.batch](const model_request& request) {
                                return fan_out_turn(request, each, batch);
                              },
-                             clock));
+                             rt.clock()));
   auto root = rt.create_deep_agent(fan_out_root(each, each / options.batch + 1));
   std::vector<double> memory;
   std::string problem;
@@ -130,13 +128,12 @@ int run_spawn(const spawn_options& options) {
 }
 
 int run_flood(const flood_options& options) {
-  net::io_pool clock;
   runtime rt;
   rt.add_model("inside", function_model(
                              [&options](const model_request& request) {
                                return fan_out_turn(request, options.n, options.n);
                              },
-                             clock, std::chrono::milliseconds{options.latency_ms}));
+                             rt.clock(), std::chrono::milliseconds{options.latency_ms}));
   auto root = rt.create_deep_agent(fan_out_root(options.n, 1));
   stopwatch watch;
   auto run = root.run("go");

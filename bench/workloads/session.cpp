@@ -1,7 +1,6 @@
 // One long session: what turn 2000 costs beside turn 20.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include <troupe/net/io_pool.hpp>
 #include <troupe/troupe.hpp>
 
 #include <cstdio>
@@ -39,11 +38,10 @@ int run_session(const session_options& options) {
     std::fprintf(stderr, "troupe: %s\n", store.failure().message.c_str());
     return 2;
   }
-  net::io_pool clock;
   runtime_options how;
   how.store = *store;
   runtime rt{std::move(how)};
-  rt.add_model("inside", function_model(play, clock));
+  rt.add_model("inside", function_model(play, rt.clock()));
   auto root = rt.create_deep_agent(
       {.name = "root", .model = "inside", .instruction = "You are an agent.", .tools = {note()}});
   const auto session = make_session_id().str();

@@ -52,6 +52,7 @@ class runtime_core {
 
   [[nodiscard]] engine& to() noexcept { return *engine_; }
   [[nodiscard]] dispatcher& with() noexcept { return *dispatcher_; }
+  [[nodiscard]] timer& clock() noexcept { return io_; }
   // What the runtime's destructor does. Who is in a call on another thread keeps the object, but no run.
   void close();
   std::vector<std::string> shutdown(std::chrono::milliseconds limit, shutdown_mode mode) {

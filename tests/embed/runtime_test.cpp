@@ -68,6 +68,26 @@ TEST_CASE("the program of the design page: a root, a subagent, the events of bot
   CHECK(run.missed() == 0);
 }
 
+TEST_CASE(
+    "a model in code may answer through the runtime's own timer, also when the runtime ends before it does") {
+  std::atomic<int> asked{0};
+  {
+    runtime rt;
+    rt.add_model("rules", function_model(delegate_once, rt.clock()));
+    rt.add_model("late", function_model(
+                             [&asked](const model_request&) {
+                               ++asked;
+                               asked.notify_all();
+                               return text_response("never heard");
+                             },
+                             rt.clock(), 1h));
+    CHECK(rt.create_deep_agent(analyst()).run("Why?").outcome().text() == "the reviewer says: fine");
+    auto waits = rt.create_deep_agent({.name = "waits", .model = "late", .instruction = "Wait."}).run("Now");
+    asked.wait(0);
+  }
+  CHECK(asked == 1);
+}
+
 TEST_CASE("typed tools run on their own threads and give their results back") {
   runtime rt;
   rt.add_model("rules", function_model([](const model_request& request) {
