@@ -26,13 +26,13 @@ job_queue::lane* job_queue::lane_for(const caf::resumable& job) {
   if (own != lanes_.end())
     return is_paused(*own) ? nullptr : &*own;
   if (running_ > 0)
-    return lane_that_goes_on(job);
+    return nullptr;
   auto& next = lanes_[next_lane_++ % lanes_.size()];
   return next.late || is_paused(next) ? nullptr : &next;
 }
 
-// Of a job from a thread without lane, also of what comes of jobs that it has taken over: a lane that keeps up has the data
-// of its agents at hand. One that sleeps is not woken for what the caller does itself right away.
+// For what comes of a job that a thread of the scheduler has taken over: a lane that keeps up has the data of its agents at
+// hand. One that sleeps is not woken for what the caller does itself right away.
 job_queue::lane* job_queue::lane_that_goes_on(const caf::resumable& job) {
   if (!may_be_lent(job) || lent_ >= left_to_lanes)
     return nullptr;

@@ -209,17 +209,6 @@ TEST_CASE("what comes of a job that was taken over goes back to a lane that goes
   CHECK(t.calls == 1);
 }
 
-TEST_CASE("while others run, a job from another thread goes to a lane that goes on") {
-  laned t;
-  std::array<job, 3> jobs = {job{false}, job{true}, job{true}};
-  t.queue.add(&jobs[0]);
-  CHECK(t.queue.take(true) == &jobs[0]);
-  t.queue.add_from_outside(&jobs[1]); // of the lane's thread
-  std::async(std::launch::async, [&] { t.queue.add_from_outside(&jobs[2]); }).wait();
-  CHECK(t.queue.take_lent(t.lane) == &jobs[1]);
-  CHECK(t.queue.take_lent(t.lane) == &jobs[2]);
-}
-
 TEST_CASE("of several lanes that go on the one with the fewest jobs gets the next") {
   job_queue queue;
   const auto first = queue.open_lane(std::this_thread::get_id(), [] {});
