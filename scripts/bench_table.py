@@ -179,7 +179,6 @@ def other_rows(b):
     observe = b.troupe("observe", "observe", "--events", b.scaled(10_000_000))
     table.add("observe: events a second, all shown ten times a second", observe["events_per_s"], "1/s", goal=1e6,
               at_least=True)
-    # A shorter run ends before the slow follower has read anything.
     follow = b.troupe("follow", "follow", "--events", 400_000 if b.quick else 1_000_000, "--agents", b.scaled(10_000),
                       "--pairs", 3 if b.quick else 7)
     table.add("follow: CPU of a run with three bad followers", follow["cpu_s_followed"], "s", follow["cpu_s_alone"],
