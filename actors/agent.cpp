@@ -25,12 +25,6 @@ class gathering {
   agent_step*& where_;
 };
 
-using commands_iterator = std::vector<agent_command>::iterator;
-
-std::vector<agent_command> part(commands_iterator begin, commands_iterator end) {
-  return {std::make_move_iterator(begin), std::make_move_iterator(end)};
-}
-
 bool finishes(const agent_step& step) {
   return std::any_of(step.commands.begin(), step.commands.end(),
                      [](const agent_command& c) { return std::holds_alternative<command::finish>(c); });
@@ -186,10 +180,9 @@ void agent::pass_on(agent_step step) {
   if (!step.commands.empty())
     pass_on_held(std::numeric_limits<std::size_t>::max());
   if (step.commands.size() > max_commands && !finishes(step)) {
-    const auto rest = step.commands.begin() + max_commands;
-    held_ = held_commands{part(rest, step.commands.end())};
-    step.commands.erase(rest, step.commands.end());
-    step.holds_back = true;
+    held_ = held_commands{std::move(step.commands)};
+    step.commands = take_held(max_commands);
+    step.holds_back = held_.has_value();
   }
   send(context_->supervisor, std::move(step));
 }
@@ -197,15 +190,21 @@ void agent::pass_on(agent_step step) {
 void agent::pass_on_held(std::size_t most) {
   if (!held_)
     return;
-  auto& [commands, passed_on] = *held_;
-  const auto begin = commands.begin() + static_cast<std::ptrdiff_t>(passed_on);
-  const auto count = std::min(most, commands.size() - passed_on);
-  agent_step step{state_.number, nullptr, part(begin, begin + static_cast<std::ptrdiff_t>(count))};
-  passed_on += count;
-  step.holds_back = passed_on < commands.size();
-  if (!step.holds_back)
-    held_.reset();
+  agent_step step{state_.number, nullptr, take_held(most)};
+  step.holds_back = held_.has_value();
   send(context_->supervisor, std::move(step));
+}
+
+std::vector<agent_command> agent::take_held(std::size_t most) {
+  auto& [commands, taken] = *held_;
+  const auto begin = commands.begin() + static_cast<std::ptrdiff_t>(taken);
+  const auto count = std::min(most, commands.size() - taken);
+  std::vector<agent_command> next{std::make_move_iterator(begin),
+                                  std::make_move_iterator(begin + static_cast<std::ptrdiff_t>(count))};
+  taken += count;
+  if (taken == commands.size())
+    held_.reset();
+  return next;
 }
 
 void agent::apply_all(agent_step& step) {

@@ -44,6 +44,15 @@ job_queue::lane* job_queue::lane_that_goes_on(const caf::resumable& job) {
   return best;
 }
 
+// Without lane it is for the scheduler's threads.
+void job_queue::place(caf::resumable* job, lane* to) {
+  if (to != nullptr)
+    put(*to, job);
+  else
+    jobs_.push_back(job);
+  busy_ = true;
+}
+
 void job_queue::put(lane& to, caf::resumable* job) {
   if (to.jobs.empty())
     to.took = true; // its patience begins with this one
@@ -96,11 +105,7 @@ void job_queue::begin_watch(bool often) {
 void job_queue::add(caf::resumable* job) {
   {
     std::lock_guard lock{mutex_};
-    if (auto* to = lane_that_goes_on(*job))
-      put(*to, job);
-    else
-      jobs_.push_back(job);
-    busy_ = true;
+    place(job, lane_that_goes_on(*job));
     if (!calls_for_work() && !calls_for_watch())
       return;
   }
@@ -109,11 +114,7 @@ void job_queue::add(caf::resumable* job) {
 
 void job_queue::add_from_outside(caf::resumable* job) {
   std::lock_guard lock{mutex_};
-  if (auto* to = lane_for(*job))
-    put(*to, job);
-  else
-    jobs_.push_back(job);
-  busy_ = true;
+  place(job, lane_for(*job));
   if (calls_for_work() || calls_for_watch())
     called_.notify_one();
 }
@@ -261,11 +262,8 @@ caf::resumable* job_queue::take_lent(std::size_t number) {
 void job_queue::add_lent(std::size_t number, caf::resumable* job) {
   {
     std::lock_guard lock{mutex_};
-    if (may_be_lent(*job) && !is_paused(lanes_[number]))
-      put(lanes_[number], job);
-    else
-      jobs_.push_back(job);
-    busy_ = true;
+    auto& own = lanes_[number];
+    place(job, may_be_lent(*job) && !is_paused(own) ? &own : nullptr);
     if (!calls_for_work() && !calls_for_watch())
       return;
   }

@@ -46,7 +46,7 @@ class agent final : public agent_handle::base {
 
   struct held_commands {
     std::vector<agent_command> commands;
-    std::size_t passed_on = 0; // of them
+    std::size_t taken = 0; // of them
   };
   struct model_fallbacks {
     std::vector<std::string> models; // of the model that the call began with
@@ -91,6 +91,8 @@ class agent final : public agent_handle::base {
   // last are started. Their order stays.
   void pass_on(agent_step step);
   void pass_on_held(std::size_t most);
+  // The next of them. Only where some are held.
+  std::vector<agent_command> take_held(std::size_t most);
 
   // What is temporary is applied here and seen by nobody else.
   void apply_all(agent_step& step);

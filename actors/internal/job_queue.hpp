@@ -84,6 +84,7 @@ class job_queue {
   [[nodiscard]] static bool is_paused(const lane& l);
   [[nodiscard]] lane* lane_for(const caf::resumable& job);
   [[nodiscard]] lane* lane_that_goes_on(const caf::resumable& job);
+  void place(caf::resumable* job, lane* to);
   void put(lane& to, caf::resumable* job);
   void give_back(lane& from);
   [[nodiscard]] bool calls_for_work();

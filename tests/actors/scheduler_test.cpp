@@ -32,20 +32,32 @@ class own_thread final : public thread_lender {
  public:
   std::size_t lent_threads() const noexcept override { return 1; }
   std::thread::id lent_thread_id(std::size_t) const noexcept override { return id_; }
-  void lend(std::size_t, std::shared_ptr<lent_work> work) override { waiting_.push_back(std::move(work)); }
+  void lend(std::size_t, std::shared_ptr<lent_work> work) override {
+    std::lock_guard lock{mutex_};
+    waiting_.push_back(std::move(work));
+  }
 
   void run() {
-    while (!waiting_.empty())
-      for (auto& work : std::exchange(waiting_, {}))
+    for (auto works = take_all(); !works.empty(); works = take_all())
+      for (auto& work : works)
         while (work->run())
           continue;
   }
-  [[nodiscard]] std::shared_ptr<lent_work> take() { return std::exchange(waiting_, {}).front(); }
+  // Null where others do all of it.
+  [[nodiscard]] std::shared_ptr<lent_work> take() {
+    auto works = take_all();
+    return works.empty() ? nullptr : works.front();
+  }
 
  private:
-  std::thread::id id_ = std::this_thread::get_id();
-  std::vector<std::shared_ptr<lent_work>>
-      waiting_; // touched by the test's thread only: nobody else brings work
+  std::vector<std::shared_ptr<lent_work>> take_all() {
+    std::lock_guard lock{mutex_};
+    return std::exchange(waiting_, {});
+  }
+
+  const std::thread::id id_ = std::this_thread::get_id();
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<lent_work>> waiting_;
 };
 
 using told_where = std::promise<std::thread::id>;
@@ -128,6 +140,18 @@ std::future<std::thread::id> ask_where(const where_handle& actor) {
   return answer;
 }
 
+bool is_there(const std::future<std::thread::id>& answer) {
+  return answer.wait_for(0s) == std::future_status::ready;
+}
+
+// A system whose lent thread is the test's own.
+struct lending_test {
+  own_thread lender;
+  system_config config{scheduler_options{1, false, &lender}};
+  caf::actor_system system{config};
+  outside_thread visit;
+};
+
 // Messages that are due later, beside a system of actors.
 struct due_later {
   due_later() { later.start(); }
@@ -151,17 +175,14 @@ struct due_later {
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(where)
 
 TEST_CASE("an actor that never waits runs on the thread that brings its message, and another one does not") {
-  own_thread lender;
-  system_config config{scheduler_options{1, false, &lender}};
-  caf::actor_system system{config};
-  const outside_thread visit;
-  auto light = system.spawn<where_actor<true>>();
-  auto heavy = system.spawn<where_actor<false>>();
+  lending_test t;
+  auto light = t.system.spawn<where_actor<true>>();
+  auto heavy = t.system.spawn<where_actor<false>>();
   bool light_here = false; // another thread takes over what this one leaves lying when it is slow
   for (int i = 0; i < 1000 && !light_here; ++i) {
     auto of_light = ask_where(light);
     auto of_heavy = ask_where(heavy);
-    lender.run();
+    t.lender.run();
     light_here = of_light.get() == std::this_thread::get_id();
     CHECK(of_heavy.get() != std::this_thread::get_id());
   }
@@ -169,12 +190,9 @@ TEST_CASE("an actor that never waits runs on the thread that brings its message,
 }
 
 TEST_CASE("messages that wait for one actor are taken in a row") {
-  own_thread lender;
-  system_config config{scheduler_options{1, false, &lender}};
-  caf::actor_system system{config};
-  const outside_thread visit;
-  auto one = system.spawn<where_actor<true>>();
-  auto other = system.spawn<where_actor<true>>();
+  lending_test t;
+  auto one = t.system.spawn<where_actor<true>>();
+  auto other = t.system.spawn<where_actor<true>>();
   bool in_a_row = false; // another thread takes over what this one leaves lying when it is slow
   for (int i = 0; i < 1000 && !in_a_row; ++i) {
     auto first = ask_where(one);
@@ -182,15 +200,14 @@ TEST_CASE("messages that wait for one actor are taken in a row") {
     std::vector<std::future<std::thread::id>> answers;
     for (int k = 0; k < lent_worker::max_jobs; ++k)
       answers.push_back(ask_where(one));
-    auto work = lender.take();
-    while (of_other.wait_for(0s) != std::future_status::ready && work->run())
-      continue;
-    in_a_row = std::all_of(answers.begin(), answers.end(), [](const auto& answer) {
-      return answer.wait_for(0s) == std::future_status::ready;
-    });
-    while (work->run())
-      continue;
-    lender.run();
+    if (auto work = t.lender.take(); work != nullptr) {
+      while (!is_there(of_other) && work->run())
+        continue;
+      in_a_row = is_there(of_other) && std::all_of(answers.begin(), answers.end(), is_there);
+      while (work->run())
+        continue;
+    }
+    t.lender.run();
   }
   CHECK(in_a_row);
 }
